@@ -1,12 +1,12 @@
-// Files embedded in the executable, under the names that `core/executable/embedded.ts` imports. Bun embeds files with an unknown
+// Files embedded in the executable, under the names that `core/app/executable/embedded.ts` imports. Bun embeds files with an unknown
 // extension unchanged.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { firstPartyNames, packFirstParty, publicTriage } from '../core/plugins/first-party.ts';
-import { readSdkSources } from '../core/plugins/sdk-sources.ts';
-import { bundlePrograms } from '../core/sandbox/fleet/bundle.ts';
-import { addonOf } from '../core/sandbox/locate.ts';
+import { firstPartyNames, packFirstParty, publicTriage } from '../core/features/plugins/first-party.ts';
+import { readSdkSources } from '../core/features/plugins/sdk-sources.ts';
+import { bundlePrograms } from '../core/platform/sandbox/fleet/bundle.ts';
+import { addonOf } from '../core/platform/sandbox/locate.ts';
 import { compress } from './compressed.ts';
 import { withoutSymbols } from './elf.ts';
 import { packageFolder } from './packages.ts';

@@ -57,14 +57,14 @@ function parts(artifacts: string): BunPlugin {
       build.onResolve({ filter: /\/swagger-ui-dist\// }, ({ path }) => ({
         path: join(artifacts, `${basename(path)}.gz`),
       }));
-      build.onLoad({ filter: /\/core\/lib\/embedded\.ts$/ }, ({ path }) => ({
+      build.onLoad({ filter: /\/core\/platform\/lib\/process\/embedded\.ts$/ }, ({ path }) => ({
         contents: replaced(path, {
           'export const embedded: Embedded | null = null;':
             "export { embedded } from '../executable/embedded.ts';",
         }),
         loader: 'ts',
       }));
-      const loader = JSON.stringify(join(root, 'core/executable/libsql.ts'));
+      const loader = JSON.stringify(join(root, 'core/app/executable/libsql.ts'));
       build.onLoad({ filter: /\/libsql\/(index|promise)\.js$/ }, ({ path }) => ({
         contents: replaced(path, {
           'return require(`@libsql/${target}`);': `return require(${loader}).loadLibsql();`,

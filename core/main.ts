@@ -1,4 +1,4 @@
 // Runs the command from source.
-import { main } from './start/program.ts';
+import { main } from './app/start/program.ts';
 
 await main();

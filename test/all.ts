@@ -33,7 +33,7 @@ const longest: Readonly<Record<string, number>> = {
   'test/faults/year.test.ts': 18,
   'test/sandbox/starved.test.ts': 15,
   'test/cli/exchange.test.ts': 14,
-  'core/store/migrate.test.ts': 12,
+  'core/platform/store/migrate.test.ts': 12,
   'test/cli/plugin-author.test.ts': 20,
   'test/cli/plugin-packing.test.ts': 12,
   'test/fairness/runs.test.ts': 24,

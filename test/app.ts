@@ -3,14 +3,14 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../core/config.ts';
-import type { Flags } from '../core/config/reading.ts';
-import { createWorkspace, type FirstWorkspace } from '../core/setup/first-workspace.ts';
-import type { Clock } from '../core/lib/clock.ts';
-import type { Resolve } from '../core/lib/egress/egress.ts';
-import type { Log, LogLevel } from '../core/lib/log.ts';
-import { serve, type Tatami } from '../core/serve.ts';
-import { openStore } from '../core/store/open-store.ts';
+import { readConfig } from '../core/app/config.ts';
+import type { Flags } from '../core/app/config/reading.ts';
+import { createWorkspace, type FirstWorkspace } from '../core/app/setup/first-workspace.ts';
+import type { Clock } from '../core/platform/lib/time/clock.ts';
+import type { Resolve } from '../core/platform/lib/egress/egress.ts';
+import type { Log, LogLevel } from '../core/platform/lib/log.ts';
+import { serve, type Tatami } from '../core/app/serve.ts';
+import { openStore } from '../core/platform/store/open-store.ts';
 
 /** The initial time of every test. */
 export const testStart = Date.parse('2026-11-20T12:00:00.000Z');

@@ -1,6 +1,6 @@
 // Enforces the module rules of docs/architecture.md on the imports of every file.
 import { expect, test } from 'bun:test';
-import { fieldIssues } from '../core/lib/errors.ts';
+import { fieldIssues } from '../core/platform/lib/errors/errors.ts';
 import { importsOf, sources, type Import, type Source } from './imports.ts';
 
 const core = sources('core').filter(({ file }) => !file.endsWith('.test.ts'));
@@ -20,94 +20,91 @@ const ofResources = ['lib', 'contract', 'store', 'events', 'changes', 'http', 'r
 
 /** In order: a part imports only parts above it in this list, and each listed import exists. */
 const parts: Readonly<Record<string, ArchitecturePart>> = {
-  lib: { of: ['core/lib/'], may: [] },
+  lib: { of: ['core/platform/lib/'], may: [] },
   // Public data without I/O, which every part may read.
-  contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
-  store: { of: ['core/store/'], may: ['lib'] },
-  copy: { of: ['core/backup/copy/'], may: ['lib', 'store'] },
-  backup: { of: ['core/backup/'], may: ['lib', 'store', 'copy'] },
-  ledger: { of: ['core/ledger/ledger.ts'], may: [], types: ['lib'] },
-  events: { of: ['core/events/'], may: ['lib', 'contract', 'store'] },
-  rights: { of: ['core/rights/'], may: ['lib', 'contract', 'events'] },
+  contract: {
+    of: ['core/kernel/contract/', 'core/features/contracts.ts', 'core/features/*/contract.ts'],
+    may: ['lib'],
+  },
+  store: { of: ['core/platform/store/'], may: ['lib'] },
+  copy: { of: ['core/platform/backup/copy/'], may: ['lib', 'store'] },
+  backup: { of: ['core/platform/backup/'], may: ['lib', 'store', 'copy'] },
+  ledger: { of: ['core/kernel/ledger/ledger.ts'], may: [], types: ['lib'] },
+  events: { of: ['core/kernel/events/'], may: ['lib', 'contract', 'store'] },
+  rights: { of: ['core/kernel/rights/'], may: ['lib', 'contract', 'events'] },
   changes: {
-    of: ['core/changes/', 'core/context.ts'],
+    of: ['core/kernel/changes/', 'core/kernel/context.ts'],
     may: ['lib', 'store', 'events'],
     types: ['contract', 'ledger', 'rights'],
   },
-  http: { of: ['core/http/'], may: ['lib', 'store', 'events', 'rights'], types: ['changes'] },
-  html: { of: ['core/html/'], may: ['lib'], types: ['http'] },
+  http: { of: ['core/kernel/http/'], may: ['lib', 'store', 'events', 'rights'], types: ['changes'] },
+  html: { of: ['core/kernel/html/'], may: ['lib'], types: ['http'] },
   feed: {
-    of: [
-      'core/events/feed.ts',
-      'core/events/schema.ts',
-      'core/events/routes.ts',
-      'core/events/stream/routes.ts',
-    ],
+    of: ['core/kernel/events/feed/', 'core/kernel/events/stream/routes.ts'],
     may: ['lib', 'store', 'events', 'rights', 'changes', 'http'],
   },
-  usage: { of: ['core/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
-  resource: { of: ['core/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
-  reactions: { of: ['core/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
+  usage: { of: ['core/kernel/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
+  resource: { of: ['core/kernel/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
+  reactions: { of: ['core/kernel/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
   inbox: {
-    of: ['core/inbox/'],
+    of: ['core/features/inbox/'],
     may: ['lib', 'contract', 'store', 'rights', 'changes', 'http', 'resource', 'reactions'],
   },
-  identity: { of: ['core/identity/'], may: [...ofResources, 'html', 'rights', 'feed'] },
+  identity: {
+    of: [
+      'core/features/people/',
+      'core/features/sign-in/',
+      'core/features/api-keys/',
+      'core/features/oauth/apps/',
+      'core/features/oauth/grants/',
+    ],
+    may: [...ofResources, 'html', 'rights', 'feed'],
+  },
   tracker: {
-    of: ['core/tracker/'],
+    of: ['core/features/'],
     may: [...ofResources, 'rights', 'feed', 'reactions', 'inbox', 'identity'],
   },
   webhooks: {
-    of: ['core/webhooks/'],
+    of: ['core/features/webhooks/'],
     may: [...ofResources, 'rights', 'feed', 'inbox', 'identity'],
     types: ['ledger'],
   },
   proposals: {
-    of: ['core/proposals/'],
+    of: ['core/features/proposals/'],
     may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox', 'identity'],
     types: ['events'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
-    of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'],
+    of: [
+      'core/platform/sandbox/sidecar/',
+      'core/platform/sandbox/protocol.ts',
+      'core/platform/sandbox/framing.ts',
+    ],
     may: ['sdk'],
   },
-  sandbox: { of: ['core/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
+  sandbox: { of: ['core/platform/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
   plugins: {
-    of: ['core/plugins/'],
+    of: ['core/features/plugins/'],
     may: [...ofResources, 'rights', 'feed', 'inbox', 'identity', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
   oauth: {
-    of: ['core/oauth/'],
+    of: ['core/features/oauth/'],
     may: ['lib', 'store', 'rights', 'changes', 'http', 'html', 'identity'],
     types: ['contract'],
   },
   mcp: {
-    of: ['core/mcp/'],
+    of: ['core/features/agents/'],
     may: ['lib', 'contract', 'store', 'events', 'rights', 'changes', 'http', 'identity', 'tracker'],
   },
   resources: {
-    of: ['core/resources.ts'],
+    of: ['core/app/resources.ts'],
     may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker', 'proposals'],
     types: ['events', 'http', 'reactions'],
   },
-  generate: {
-    of: ['core/generate/'],
-    may: ['lib', 'contract', 'rights', 'identity', 'http', 'webhooks', 'proposals', 'plugins', 'resources'],
-  },
   service: {
-    of: [
-      'core/serve',
-      'core/setup/',
-      'core/config.ts',
-      'core/config/',
-      'core/version.ts',
-      'core/health/',
-      'core/pages/',
-      'core/tags.ts',
-      'core/housekeeping/',
-    ],
+    of: ['core/app/'],
     may: [
       ...ofResources,
       'copy',
@@ -129,14 +126,14 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
       'resources',
     ],
   },
-  exchange: { of: ['core/exchange/'], may: ['lib', 'contract', 'store', 'events'] },
+  exchange: { of: ['core/features/exchange/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
-    of: ['core/doctor/'],
+    of: ['core/app/doctor/'],
     may: 'lib contract store backup events changes webhooks proposals sandbox plugins resources'.split(' '),
     types: ['service'],
   },
   commands: {
-    of: ['core/commands/'],
+    of: ['core/app/cli/'],
     may: [
       'lib',
       'contract',
@@ -154,8 +151,8 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     ],
     types: ['events'],
   },
-  start: { of: ['core/start', 'core/main.ts'], may: ['lib', 'commands'] },
-  executable: { of: ['core/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },
+  start: { of: ['core/app/start/', 'core/main.ts'], may: ['lib', 'commands'] },
+  executable: { of: ['core/app/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },
 };
 
 /** Tolerated violations of the order, each with its remedy. Resolved ones must be removed. */
@@ -251,17 +248,17 @@ const breaches = (files: readonly Source[], bad: (path: string, file: string) =>
   );
 
 test('a resource imports from http only the types of a route and of its caller', () => {
-  const resources = ['core/resource/', 'core/identity/', 'core/tracker/', 'core/inbox/', 'core/ledger/'];
-  const inside = resources.flatMap(under);
-  const known = ['core/http/route.ts', 'core/http/principal.ts'];
-  const strange = (path: string): boolean => path.startsWith('core/http/') && !known.includes(path);
+  const resources = new Set(['resource', 'identity', 'tracker', 'inbox', 'usage', 'ledger']);
+  const inside = core.filter(({ file }) => resources.has(partOf(file) ?? ''));
+  const known = ['core/kernel/http/route.ts', 'core/kernel/http/principal.ts'];
+  const strange = (path: string): boolean => path.startsWith('core/kernel/http/') && !known.includes(path);
   expect(breaches(inside, strange)).toEqual([]);
 });
 
 test('routes are imported only where the service is assembled', () => {
   const others = core.filter(
     ({ file }) =>
-      !/^core\/(resources|serve|\w+\/runtime|resource\/define|generate\/client-routes|tracker\/(issues|releases)\/resource|tracker\/boards\/boards)\.ts$/.test(
+      !/^core\/(app\/(resources|serve)|features\/(\w+\/runtime|(issues|releases)\/resource|boards\/boards)|kernel\/resource\/define)\.ts$/.test(
         file,
       ),
   );
@@ -270,32 +267,31 @@ test('routes are imported only where the service is assembled', () => {
 
 /** Packages that only one part imports, so that they are replaceable. Types and schemas (typebox) are exempt. */
 const packages: Readonly<Record<string, RegExp>> = {
-  libsql: /^core\/store\//,
-  'libsql/promise': /^core\/store\//,
-  elysia: /^core\/http\//,
-  'isolated-vm': /^core\/sandbox\/sidecar\//,
-  commander: /^core\/commands\//,
-  'prom-client': /^core\/health\/metrics\//,
-  'csv-parse': /^core\/commands\/import\//,
-  'oidc-provider': /^core\/oauth\/engine\//,
-  'fetch-to-node': /^core\/oauth\/engine\//,
-  croner: /^core\/lib\/cron\.ts$/,
-  'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$|serve\/listener\.ts$)/,
-  'node:http': /^core\/lib\/egress\//,
-  'node:https': /^core\/lib\/egress\//,
+  libsql: /^core\/platform\/store\//,
+  'libsql/promise': /^core\/platform\/store\//,
+  elysia: /^core\/kernel\/http\//,
+  'isolated-vm': /^core\/platform\/sandbox\/sidecar\//,
+  commander: /^core\/app\/cli\//,
+  'prom-client': /^core\/app\/health\/metrics\//,
+  'csv-parse': /^core\/app\/cli\/import\//,
+  'oidc-provider': /^core\/features\/oauth\/engine\//,
+  'fetch-to-node': /^core\/features\/oauth\/engine\//,
+  croner: /^core\/platform\/lib\/time\/cron\.ts$/,
+  'bun:ffi': /^core\/(platform\/(sandbox\/jail\/|store\/files\/data-dir\.ts$)|app\/serve\/listener\.ts$)/,
+  'node:http': /^core\/platform\/lib\/egress\//,
+  'node:https': /^core\/platform\/lib\/egress\//,
 };
 
 /** Files that use `import.meta` paths, each with its replacement in the executable. */
 const besideThemselves: Readonly<Record<string, string>> = {
-  'core/generate/files.ts': 'It writes sources.',
-  'core/lib/clean-bun.ts': 'The executable is its own Bun.',
-  'core/lib/own-program.ts': 'It supports both.',
-  'core/plugins/first-party.ts': 'The packed plugins are embedded.',
-  'core/plugins/sdk-sources.ts': 'The sources are embedded.',
-  'core/sandbox/fleet/bundle.ts':
+  'core/platform/lib/process/clean-bun.ts': 'The executable is its own Bun.',
+  'core/platform/lib/process/own-program.ts': 'It supports both.',
+  'core/features/plugins/first-party.ts': 'The packed plugins are embedded.',
+  'core/features/plugins/sdk-sources.ts': 'The sources are embedded.',
+  'core/platform/sandbox/fleet/bundle.ts':
     'The bundles are embedded, and the executable itself is the entry of the jail.',
-  'core/sandbox/locate.ts': 'The files are embedded and unpacked.',
-  'core/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
+  'core/platform/sandbox/locate.ts': 'The files are embedded and unpacked.',
+  'core/platform/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
   'sdk/plugin/bundle.ts': 'The sources of the SDK are embedded and handed to it.',
 };
 
@@ -303,7 +299,7 @@ test('every file that uses import.meta paths is listed with its replacement in t
   const looking = [...core, ...sources('sdk').filter(({ file }) => !file.endsWith('.test.ts'))]
     .filter(({ text }) => /\bimport\.meta\.(dir|url|path|file)/.test(text))
     .map(({ file }) => file);
-  expect(looking.sort()).toEqual(Object.keys(besideThemselves));
+  expect(looking.sort()).toEqual(Object.keys(besideThemselves).sort());
 });
 
 test('a restricted package is imported in one part only', () => {
@@ -320,7 +316,7 @@ test('the sidecar imports only Node, isolated-vm, the protocol and the handler k
   const handlers = 'sdk/plugin/handlers.ts';
   const strange = (path: string): boolean =>
     partOf(path) !== 'sidecar' && path !== handlers && !/^node:|^isolated-vm$/.test(path);
-  expect(breaches(under('core/sandbox/sidecar/'), strange)).toEqual([]);
+  expect(breaches(under('core/platform/sandbox/sidecar/'), strange)).toEqual([]);
   expect(sources('sdk').find(({ file }) => file === handlers)?.imports).toEqual([]);
 });
 
@@ -335,23 +331,23 @@ test('plugins and examples import only the sdk, by its public name', () => {
 test('only egress and the sdk send requests, and only config reads the environment', () => {
   const using = (pattern: RegExp, allowed: RegExp): string[] =>
     core.filter(({ file, text }) => pattern.test(text) && !allowed.test(file)).map(({ file }) => file);
-  expect(using(/\bprocess\.env\b|\bBun\.env\b/, /^core\/config\.ts$/)).toEqual([]);
+  expect(using(/\bprocess\.env\b|\bBun\.env\b/, /^core\/app\/config\.ts$/)).toEqual([]);
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,
-      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/operator-rpc)\.ts)/,
+      /^core\/(platform\/(lib\/egress\/|sandbox\/sidecar\/guest\/)|kernel\/http\/app\.ts|app\/cli\/(health|keys\/operator-rpc)\.ts)/,
     ),
   ).toEqual([]);
 });
 
 test('commands print only through output.ts, which escapes untrusted text', () => {
-  const printing = [...under('core/commands/'), ...under('core/start')].filter(({ text }) =>
+  const printing = [...under('core/app/cli/'), ...under('core/app/start/')].filter(({ text }) =>
     /\bprocess\.(stdout|stderr)\b|\bconsole\./.test(text),
   );
   expect(printing.map(({ file }) => file)).toEqual([
-    'core/commands/output.ts',
+    'core/app/cli/lib/output.ts',
     // The text of a plugin in this file contains `console`.
-    'core/commands/plugin/attack/escape.ts',
+    'core/app/cli/plugin/attack/escape.ts',
   ]);
 });
 

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
-import type { RunLimits } from '../core/sandbox/supervisor.ts';
-import { surface } from '../core/sandbox/sidecar/guest/generated/surface.ts';
+import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/features/plugins/host-calls/limits.ts';
+import type { RunLimits } from '../core/platform/sandbox/supervisor.ts';
+import { surface } from '../core/platform/sandbox/sidecar/guest/generated/surface.ts';
 import * as pluginErrors from '../sdk/plugin/errors.ts';
 import type { PluginPackage } from '../sdk/plugin/manifest.ts';
 import { startApp, type TestApp } from './app.ts';

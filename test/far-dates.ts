@@ -30,14 +30,14 @@ const touchesTime =
  * cover the same date logic.
  */
 const left =
-  /^(examples|project|contributing|main-job|month\/.*|tracker\/(as-of|cycles|cycle-progress|attachments|attachments-backup|public-triage|board-moves)|cli\/(exchange|import|import-formats)|first-hour|guides|docs-page|docs-plugins|(sdk|clients)\/.*|core\/(store|sandbox)\/.*|(fairness|sandbox|rights)\/.*|cli\/(hostile-folder|plugin-author|backup|terminal|clean-start|serve|init|keys)|api\/stream|plugins\/(attacks|runtime|schedules)|upgrade\/.*|binary\/.*|faults\/(kill|doctor|plugin-kill|first-start|orphans|lock-held|disk|store|unforeseen|copy|copy-kill|directory|damage|restore|wants|retention|archive|stopping|master-key|year|faketime)|webhooks\/(bad-receivers|guards|backlog|off|crash|outage|replays))\.test\.ts$/;
+  /^(examples|project|contributing|main-job|month\/.*|tracker\/(as-of|cycles|cycle-progress|attachments|attachments-backup|public-triage|board-moves)|cli\/(exchange|import|import-formats)|first-hour|guides|docs-page|docs-plugins|(sdk|clients)\/.*|core\/platform\/(store|sandbox)\/.*|(fairness|sandbox|rights)\/.*|cli\/(hostile-folder|plugin-author|backup|terminal|clean-start|serve|init|keys)|api\/stream|plugins\/(attacks|runtime|schedules)|upgrade\/.*|binary\/.*|faults\/(kill|doctor|plugin-kill|first-start|orphans|lock-held|disk|store|unforeseen|copy|copy-kill|directory|damage|restore|wants|retention|archive|stopping|master-key|year|faketime)|webhooks\/(bad-receivers|guards|backlog|off|crash|outage|replays))\.test\.ts$/;
 
 /**
  * The tests of days, time zones, expiry, and of processes that read the system clock. The others inject a
  * clock, so a far date adds little. `.ci/run` runs this part; all of them run before a release.
  */
 const deciding =
-  /^(core\/(backup|lib)\/.*|core\/changes\/operations|core\/webhooks\/signature|test\/api\/(alerts|api-keys|filter-meaning|inbox|issues-imported|key-ends|trash)|test\/identity\/(outside|outside-tokens)|test\/tracker\/(inbox|milestones|projects|releases|sla|sla-policies|triage)|test\/webhooks\/(vectors|verifiers))\.test\.ts$/;
+  /^(core\/platform\/(backup|lib)\/.*|core\/kernel\/changes\/operations|core\/features\/webhooks\/signature|test\/api\/(alerts|api-keys|filter-meaning|inbox|issues-imported|key-ends|trash)|test\/identity\/(outside|outside-tokens)|test\/tracker\/(inbox|milestones|projects|releases|sla|sla-policies|triage)|test\/webhooks\/(vectors|verifiers))\.test\.ts$/;
 
 function filesThatTouchTime(): string[] {
   return [...new Bun.Glob('{core,sdk,plugins,test}/**/*.test.ts').scanSync(root)]

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCodes } from '../core/lib/errors.ts';
+import { errorCodes } from '../core/platform/lib/errors/errors.ts';
 import { startApp, type TestApp } from './app.ts';
 import { examplesOf, isLike, unlike } from './documents/blocks.ts';
 

@@ -1,5 +1,5 @@
 // Runs the command or one of the programs of the tests.
-import { main as runCommand } from '../core/start/program.ts';
+import { main as runCommand } from '../core/app/start/program.ts';
 import { ownPrograms, programPrefix, type OwnProgram } from './own-programs.ts';
 
 async function main(): Promise<void> {

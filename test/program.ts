@@ -5,9 +5,9 @@
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
-import { typedIn } from '../core/lib/own-program.ts';
-import { bundleProgram } from '../core/start/bundler.ts';
+import { cleanBunFlags, packageRoot } from '../core/platform/lib/process/clean-bun.ts';
+import { typedIn } from '../core/platform/lib/process/own-program.ts';
+import { bundleProgram } from '../core/app/start/bundler.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 
 /**

@@ -1,14 +1,14 @@
 // Reactions and timers run exactly once for each event and due time, despite concurrent writes, restarts and
 // clock changes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createFreshEvents } from '../core/events/fresh.ts';
-import { projectModel } from '../core/tracker/projects/kind.ts';
-import { timerOp, type DueTimer } from '../core/reactions/due-timer.ts';
-import { createDueTimers, type DueTimers } from '../core/reactions/due-timers.ts';
-import type { Reaction } from '../core/reactions/reaction.ts';
-import { createReactions, type Reactions } from '../core/reactions/reactions.ts';
-import { emptyDirectory } from '../core/resource/directory.ts';
-import { scopeOf, type Scope } from '../core/store/store.ts';
+import { createFreshEvents } from '../core/kernel/events/consumers/fresh.ts';
+import { projectModel } from '../core/features/projects/model.ts';
+import { timerOp, type DueTimer } from '../core/kernel/reactions/due-timer.ts';
+import { createDueTimers, type DueTimers } from '../core/kernel/reactions/due-timers.ts';
+import type { Reaction } from '../core/kernel/reactions/reaction.ts';
+import { createReactions, type Reactions } from '../core/kernel/reactions/reactions.ts';
+import { emptyDirectory } from '../core/kernel/resource/directory.ts';
+import { scopeOf, type Scope } from '../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from './app.ts';
 
 let app: TestApp;

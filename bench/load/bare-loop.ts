@@ -1,11 +1,11 @@
 // Baseline of `webhooks`: the same POSTs from a bare loop, with the same signatures and number of
 // connections, but without log, leases and records. It sends with `fetch` or with the egress client that
 // deliveries use.
-import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
-import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
-import type { WebhookMessage } from '../../core/webhooks/payload.ts';
-import { mintSecret } from '../../core/lib/signing-secret.ts';
-import { version } from '../../core/version.ts';
+import { createEgress, resolveWithSystem } from '../../core/platform/lib/egress/egress.ts';
+import { attemptHeaders, attemptLimits } from '../../core/features/webhooks/attempt.ts';
+import type { WebhookMessage } from '../../core/features/webhooks/payload.ts';
+import { mintSecret } from '../../core/platform/lib/secrets/signing-secret.ts';
+import { version } from '../../core/app/version.ts';
 import { answerParent } from '../children.ts';
 import type { Captured } from '../servers/webhook-receiver.ts';
 

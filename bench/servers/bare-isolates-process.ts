@@ -3,8 +3,8 @@ import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { engineFlags, niceness } from '../../core/sandbox/fleet/spawn.ts';
-import { findAddon, findNode } from '../../core/sandbox/locate.ts';
+import { engineFlags, niceness } from '../../core/platform/sandbox/fleet/spawn.ts';
+import { findAddon, findNode } from '../../core/platform/sandbox/locate.ts';
 import type { BarePlan, BareStart } from './bare-isolates.ts';
 import type { RunsResult } from './sandbox-server.ts';
 

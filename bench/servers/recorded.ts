@@ -1,7 +1,7 @@
 // Records the SQL that a request runs, so that the baseline runs the same statements.
-import type { SqlRow } from '../../core/store/statement.ts';
-import type { Store } from '../../core/store/store.ts';
-import { bind } from '../../core/store/values.ts';
+import type { SqlRow } from '../../core/platform/store/statement.ts';
+import type { Store } from '../../core/platform/store/store.ts';
+import { bind } from '../../core/platform/store/values.ts';
 
 /** One statement and its values by parameter name, in order. */
 export interface RecordedStatement {

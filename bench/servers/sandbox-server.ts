@@ -1,8 +1,8 @@
 // The sandbox alone, in a separate process: the real supervisor, sidecars and jail, with a stub that answers
 // every host call at once.
-import { findNode } from '../../core/sandbox/locate.ts';
-import { startSandbox, type Sandbox, type SandboxJob } from '../../core/sandbox/supervisor.ts';
-import { limitsOf } from '../../core/plugins/limits.ts';
+import { findNode } from '../../core/platform/sandbox/locate.ts';
+import { startSandbox, type Sandbox, type SandboxJob } from '../../core/platform/sandbox/supervisor.ts';
+import { limitsOf } from '../../core/features/plugins/host-calls/limits.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { answerParent } from '../children.ts';
 import type { Exchange } from '../exchange.ts';

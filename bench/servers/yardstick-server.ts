@@ -1,7 +1,7 @@
 // Baseline server for single requests: bare `Bun.serve`, the statements recorded from Tatami, and `JSON.stringify`. It has no
 // authentication, limits, headers, validation or response mapping.
 import Database from 'libsql';
-import { idPrefixes, createIds } from '../../core/lib/ids.ts';
+import { idPrefixes, createIds } from '../../core/platform/lib/ids.ts';
 import { answerParent } from '../children.ts';
 import { prepare } from './prepared.ts';
 import type { RecordedStatement } from './recorded.ts';

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
-import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { valueClientOf } from '../value-client.ts';
 import { arbitraryOf, hostileValues, shared, sometimesBroken } from './arbitrary.ts';

@@ -1,6 +1,6 @@
 // Every response has the request id, the three RateLimit headers and one envelope, and no stack or submitted value.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { errorCodes } from '../../core/lib/errors.ts';
+import { errorCodes } from '../../core/platform/lib/errors/errors.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { mintToken } from '../../core/identity/api-keys/token.ts';
+import { mintToken } from '../../core/features/api-keys/token.ts';
 import { startApp, testStart, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 

@@ -3,7 +3,7 @@
 // with pages.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { fillPath, seed, type Seeds } from './seeds.ts';
 

@@ -4,7 +4,7 @@ import { createConfig, lintDocument, makeDocumentFromString, BaseResolver } from
 import { Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import Ajv from 'ajv/dist/2020.js';
-import { weekdays } from '../../core/lib/business-time.ts';
+import { weekdays } from '../../core/platform/lib/time/business-time.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 // Every registered error code occurs, with its status and the envelope, and only 429 has Retry-After.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { errorCodes, type ErrorCode } from '../../core/lib/errors.ts';
-import { StoreError, type StoreFault } from '../../core/store/store.ts';
+import { errorCodes, type ErrorCode } from '../../core/platform/lib/errors/errors.ts';
+import { StoreError, type StoreFault } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { incoming, startUpload, until } from '../slow-upload.ts';

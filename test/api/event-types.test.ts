@@ -2,9 +2,9 @@
 // (docs/spec/events.md › Types). The emitted types are those that the document describes as webhook requests.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { composedStatement } from '../../core/store/statement.ts';
-import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { composedStatement } from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 

@@ -1,6 +1,6 @@
 // Performs every operation of the service once on every entity, so that every event type occurs.
-import type { Contract, PlainOperation } from '../../core/contract/contract.ts';
-import { contracts } from '../../core/contracts.ts';
+import type { Contract, PlainOperation } from '../../core/kernel/contract/contract.ts';
+import { contracts } from '../../core/features/contracts.ts';
 import type { Json, TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 import { furtherOperations } from './operations/all.ts';

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import type { Json } from '../app.ts';
 
-const file = join(import.meta.dir, '../../core/http/openapi/generated/examples.json');
+const file = join(import.meta.dir, '../../core/kernel/http/openapi/generated/examples.json');
 
 export type Examples = Readonly<Record<string, Json>>;
 

@@ -1,6 +1,6 @@
 // List filters, list parameters, webhook filters and plugin subscriptions accept, refuse and match the same values.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { rightsOf } from '../../core/rights/rights.ts';
+import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json, Reply } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';

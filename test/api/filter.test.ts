@@ -2,10 +2,10 @@
 // operator and every way to name a reference. Sorted pages contain each row once, in order, during concurrent writes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { ApiError } from '../../core/lib/errors.ts';
-import { parseFilter } from '../../core/lib/filter.ts';
-import { createSearched, passesOf } from '../../core/lib/filter-match.ts';
-import { issueFiltering } from '../../core/tracker/issues/filter.ts';
+import type { ApiError } from '../../core/platform/lib/errors/errors.ts';
+import { parseFilter } from '../../core/platform/lib/filter/filter.ts';
+import { createSearched, passesOf } from '../../core/platform/lib/filter/filter-match.ts';
+import { issueFiltering } from '../../core/features/issues/query/filter.ts';
 import { startApp, testStart, type Json, type TestApp } from '../app.ts';
 import { randomOf } from '../random.ts';
 

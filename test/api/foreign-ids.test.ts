@@ -2,8 +2,8 @@
 // another workspace. The response equals that for an unknown id, and the rows of the other workspace do not change.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
-import { issueFiltering } from '../../core/tracker/issues/filter.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { issueFiltering } from '../../core/features/issues/query/filter.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
 import { shared } from './arbitrary.ts';
 import { rowsOf } from './rows.ts';

@@ -1,7 +1,7 @@
 // A key with `import:write` sets the creation time, author and number of an issue. Readers of the log, of updates and
 // of pages still see the issue as new.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { writtenFields } from '../../core/rights/table.ts';
+import { writtenFields } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
 let app: TestApp;

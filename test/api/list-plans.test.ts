@@ -3,8 +3,8 @@
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { isScan } from '../../core/store/compile.ts';
-import { bind } from '../../core/store/values.ts';
+import { isScan } from '../../core/platform/store/compile.ts';
+import { bind } from '../../core/platform/store/values.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@
 // their path, and the request has no effect. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { rowsOf } from './rows.ts';
 import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';

@@ -2,9 +2,9 @@
 // modes are refused, and reads ignore the header. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
-import { schemasOf } from '../../core/contract/schemas.ts';
-import type { Route } from '../../core/http/route.ts';
-import { proposal } from '../../core/proposals/contract.ts';
+import { schemasOf } from '../../core/kernel/contract/schemas.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { proposal } from '../../core/features/proposals/contract.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { rowsOf } from './rows.ts';
 import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';

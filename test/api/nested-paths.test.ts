@@ -1,8 +1,8 @@
 // An error has the path of the submitted value at any depth, in schema errors and in errors of operations.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
-import { compileCheck } from '../../core/http/validate.ts';
-import { ApiError } from '../../core/lib/errors.ts';
+import { compileCheck } from '../../core/kernel/http/request/validate.ts';
+import { ApiError } from '../../core/platform/lib/errors/errors.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
 import { startApp } from '../app.ts';
-import { causeOf, causeText, pack, unpack } from '../../core/events/packing.ts';
+import { causeOf, causeText, pack, unpack } from '../../core/kernel/events/log/packing.ts';
 
 test.each(['', 'short', 'Ünï 🎌 "quoted"\n\\'.repeat(50), 'x'.repeat(2_000_000)])(
   'a packed text is restored',

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
-import { registeredStatements } from '../../core/store/statement.ts';
+import { registeredStatements } from '../../core/platform/store/statement.ts';
 import { startApp } from '../app.ts';
 
 /** Tables that grow with the use of a workspace. */

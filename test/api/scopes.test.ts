@@ -4,11 +4,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { namespaceScopes, ownScopes } from '../../core/events/catalogue.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { hostCallsOf } from '../../core/plugins/host-calls.ts';
-import { narrowable, writtenFields } from '../../core/rights/table.ts';
-import { needsCaller, type Route } from '../../core/http/route.ts';
+import { namespaceScopes, ownScopes } from '../../core/kernel/events/catalogue.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { narrowable, writtenFields } from '../../core/kernel/rights/table.ts';
+import { needsCaller, type Route } from '../../core/kernel/http/route.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { fillPath, nowhere } from './seeds.ts';
 

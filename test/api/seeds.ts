@@ -1,13 +1,13 @@
 // One object of each entity in a workspace, by the format of its id, for tests generated from the routes. An unseeded
 // format fails its test, so that no new route is skipped.
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
-import type { Contract } from '../../core/contract/contract.ts';
-import { inputName, isReference } from '../../core/contract/schemas.ts';
-import type { ReferenceTarget } from '../../core/contract/field.ts';
-import { contracts } from '../../core/contracts.ts';
-import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
-import { refersTo } from '../../core/lib/schema.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import type { Contract } from '../../core/kernel/contract/contract.ts';
+import { inputName, isReference } from '../../core/kernel/contract/schemas.ts';
+import type { ReferenceTarget } from '../../core/kernel/contract/field.ts';
+import { contracts } from '../../core/features/contracts.ts';
+import { idPrefixes, patternOf } from '../../core/platform/lib/ids.ts';
+import { refersTo } from '../../core/platform/lib/schema.ts';
 import { makeGrant } from '../oauth/grant.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import type { Client, Json, TestApp } from '../app.ts';

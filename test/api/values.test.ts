@@ -1,11 +1,11 @@
 // Properties of the in-process adapter: values instead of texts, and state shared with HTTP (docs/decisions/0019).
 // `entrances.test.ts` checks that both adapters respond alike.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
-import type { Principal } from '../../core/http/principal.ts';
-import type { Outcome, ValueCall } from '../../core/http/values.ts';
-import type { LedgerAmounts } from '../../core/ledger/ledger.ts';
-import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
+import { Staging, stagedCharsMax } from '../../core/kernel/changes/staging.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import type { Outcome, ValueCall } from '../../core/kernel/http/values.ts';
+import type { LedgerAmounts } from '../../core/kernel/ledger/ledger.ts';
+import { FairQuota } from '../../core/platform/lib/fairness/fair-quota.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
 

@@ -1,7 +1,7 @@
 // Names on the consent page: no client can pose as part of Tatami, regardless of how it is registered.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createDocuments } from '../../core/oauth/clients/documents.ts';
-import { isLikeOurs } from '../../core/lib/display-name.ts';
+import { createDocuments } from '../../core/features/oauth/clients/documents.ts';
+import { isLikeOurs } from '../../core/platform/lib/display-name.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 const imitations = [

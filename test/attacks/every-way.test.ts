@@ -2,14 +2,14 @@
 // grant nothing that the direct request refuses. A seed selects roles and credentials and is printed; `TATAMI_LONG=1`
 // tries all.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Principal } from '../../core/http/principal.ts';
-import type { Route } from '../../core/http/route.ts';
-import { membershipOf } from '../../core/identity/membership.ts';
-import { hostCallsOf } from '../../core/plugins/host-calls.ts';
-import { rightsForApp, type Role } from '../../core/rights/roles.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { commonRights } from '../../core/rights/rights.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { membershipOf } from '../../core/features/people/membership.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { rightsForApp, type Role } from '../../core/kernel/rights/roles.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { commonRights } from '../../core/kernel/rights/rights.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { exampleOf } from '../api/seeds.ts';
 import { connect } from '../mcp/agents.ts';

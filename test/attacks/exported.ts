@@ -2,16 +2,16 @@
 // imported.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineRows } from '../../core/doctor/rows.ts';
-import { BadRows } from '../../core/exchange/check.ts';
-import { insertStatements, takeIn } from '../../core/exchange/read.ts';
-import { linesOf } from '../../core/exchange/write.ts';
-import { ApiError } from '../../core/lib/errors.ts';
-import { openOffline, type Offline } from '../../core/setup/offline.ts';
-import { createArchive } from '../../core/store/archive.ts';
-import { blobPath, createBlobs } from '../../core/store/blobs.ts';
-import { openToLook } from '../../core/store/looking.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { examineRows } from '../../core/app/doctor/rows.ts';
+import { BadRows } from '../../core/features/exchange/check.ts';
+import { insertStatements, takeIn } from '../../core/features/exchange/read.ts';
+import { linesOf } from '../../core/features/exchange/write.ts';
+import { ApiError } from '../../core/platform/lib/errors/errors.ts';
+import { openOffline, type Offline } from '../../core/app/setup/offline.ts';
+import { createArchive } from '../../core/platform/store/files/archive.ts';
+import { blobPath, createBlobs } from '../../core/platform/store/files/blobs.ts';
+import { openToLook } from '../../core/platform/store/engine/looking.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { seed, type Seeds } from '../api/seeds.ts';
 import { ownCopy } from '../faults/own-copy.ts';
 import { startApp, testStart, type Json } from '../app.ts';

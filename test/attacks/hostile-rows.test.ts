@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeBackup } from '../../core/backup/make.ts';
-import { unpackBackup } from '../../core/backup/unpack.ts';
-import { archivedName, createArchive } from '../../core/store/archive.ts';
-import { blobsIn } from '../../core/store/blobs.ts';
-import { changeOffline } from '../../core/store/looking.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import { unpackBackup } from '../../core/platform/backup/unpack.ts';
+import { archivedName, createArchive } from '../../core/platform/store/files/archive.ts';
+import { blobsIn } from '../../core/platform/store/files/blobs.ts';
+import { changeOffline } from '../../core/platform/store/engine/looking.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { copyAsKilled } from '../faults/own-copy.ts';
 import { tatami, temporary } from '../cli/tatami.ts';

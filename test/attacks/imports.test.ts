@@ -1,8 +1,8 @@
 // Manipulated exports of workspaces: nothing of them is written, and the error names the line.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { leftBehind, taken } from '../../core/exchange/tables.ts';
-import { columnsAt, latestSchema } from '../../core/store/looking.ts';
+import { leftBehind, taken } from '../../core/features/exchange/tables.ts';
+import { columnsAt, latestSchema } from '../../core/platform/store/engine/looking.ts';
 import type { Json } from '../app.ts';
 import { tatami, temporary } from '../cli/tatami.ts';
 import { added, changed, createTargets, exportSeeded, type Exported, type Target } from './exported.ts';

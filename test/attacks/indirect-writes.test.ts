@@ -1,8 +1,8 @@
 // Undo and approval bypass no rule: an operation that a direct request refuses is refused on every indirect path.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { membershipOf } from '../../core/identity/membership.ts';
-import { composedStatement } from '../../core/store/statement.ts';
-import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { membershipOf } from '../../core/features/people/membership.ts';
+import { composedStatement } from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { makeGrant } from '../oauth/grant.ts';
 import { asText, routeAt } from '../value-client.ts';

@@ -19,16 +19,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeBackup } from '../../core/backup/make.ts';
-import { restoreBackup } from '../../core/backup/restore.ts';
-import { openSource } from '../../core/backup/source.ts';
-import { openFolder } from '../../core/backup/copy/destination.ts';
-import { readConfig } from '../../core/config.ts';
-import { mend } from '../../core/doctor/mend.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { permissions } from '../../core/doctor/checks/permissions.ts';
-import { tryLock } from '../../core/store/data-dir.ts';
-import { writeWholeFile } from '../../core/store/whole-file.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import { restoreBackup } from '../../core/platform/backup/restore.ts';
+import { openSource } from '../../core/platform/backup/source.ts';
+import { openFolder } from '../../core/platform/backup/copy/destination/destination.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { mend } from '../../core/app/doctor/mend.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { permissions } from '../../core/app/doctor/checks/permissions.ts';
+import { tryLock } from '../../core/platform/store/files/data-dir.ts';
+import { writeWholeFile } from '../../core/platform/store/files/whole-file.ts';
 import { startApp, createSystemClock } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 

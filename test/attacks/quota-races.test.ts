@@ -1,6 +1,6 @@
 // Quotas under concurrency: of parallel requests exactly those that fit are admitted, on every path.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { installBytesMax, valueBytesMax } from '../../core/plugins/kv/entries.ts';
+import { installBytesMax, valueBytesMax } from '../../core/features/plugins/kv/entries.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 

@@ -3,10 +3,10 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeBackup } from '../../core/backup/make.ts';
-import { restoreBackup } from '../../core/backup/restore.ts';
-import { openSource } from '../../core/backup/source.ts';
-import { createSessions } from '../../core/identity/sessions/sessions.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import { restoreBackup } from '../../core/platform/backup/restore.ts';
+import { openSource } from '../../core/platform/backup/source.ts';
+import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
 import { signIn } from '../identity/person.ts';
 

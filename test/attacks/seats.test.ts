@@ -1,10 +1,10 @@
 // Invitations, keys, links and webhooks never have more rights than the credential that creates them, and end with the
 // right to create them.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { directorySection } from '../../core/resource/directory.ts';
-import { directoryLoaders } from '../../core/resources.ts';
-import { createOperatorRpc } from '../../core/setup/operator-rpc.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { directorySection } from '../../core/kernel/resource/directory.ts';
+import { directoryLoaders } from '../../core/app/resources.ts';
+import { createOperatorRpc } from '../../core/app/setup/operator-rpc.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { createVisitor } from '../identity/visitor.ts';
 

@@ -3,9 +3,9 @@
 import { afterAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopeOfContract, type Contract } from '../../core/contract/contract.ts';
-import { contracts } from '../../core/contracts.ts';
-import { models } from '../../core/resources.ts';
+import { scopeOfContract, type Contract } from '../../core/kernel/contract/contract.ts';
+import { contracts } from '../../core/features/contracts.ts';
+import { models } from '../../core/app/resources.ts';
 import { startApp } from '../app.ts';
 
 const page = join(import.meta.dir, '../../docs/plugins/undo.md');

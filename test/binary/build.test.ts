@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withoutSymbols } from '../../build/elf.ts';
 import { targets } from '../../build/targets.ts';
-import { findNode } from '../../core/sandbox/locate.ts';
+import { findNode } from '../../core/platform/sandbox/locate.ts';
 import { root } from '../imports.ts';
 
 test('a program runs without its symbols, and is smaller', () => {

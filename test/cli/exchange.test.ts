@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineRows } from '../../core/doctor/rows.ts';
-import { insertStatements, takeIn } from '../../core/exchange/read.ts';
-import { leftBehind, taken } from '../../core/exchange/tables.ts';
-import { openOffline } from '../../core/setup/offline.ts';
-import { createBlobs } from '../../core/store/blobs.ts';
-import { latestSchema, schemaAt } from '../../core/store/looking.ts';
+import { examineRows } from '../../core/app/doctor/rows.ts';
+import { insertStatements, takeIn } from '../../core/features/exchange/read.ts';
+import { leftBehind, taken } from '../../core/features/exchange/tables.ts';
+import { openOffline } from '../../core/app/setup/offline.ts';
+import { createBlobs } from '../../core/platform/store/files/blobs.ts';
+import { latestSchema, schemaAt } from '../../core/platform/store/engine/looking.ts';
 import { seed, type Seeds } from '../api/seeds.ts';
 import { startApp, createSystemClock, type Json, type TestApp } from '../app.ts';
 import { copyAsKilled } from '../faults/own-copy.ts';

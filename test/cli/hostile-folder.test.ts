@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/lib/clean-bun.ts';
-import { packFirstParty } from '../../core/plugins/first-party.ts';
+import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { packFirstParty } from '../../core/features/plugins/first-party.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { createHostileFolder, plugin } from './hostile-folder.ts';
 import { runIn } from './tatami.ts';
@@ -40,7 +40,7 @@ describe('no code of the folder runs', () => {
         'node_modules/commander/package.json': '{"name":"commander","main":"index.js"}',
         'node_modules/commander/index.js': evil(),
         'core/main.ts': evil(),
-        'core/start.ts': evil(),
+        'core/app/start/main.ts': evil(),
         'node_modules/.cache/tatami/program.js': evil(),
         'package.json': '{"imports":{"#x":"./evil.ts"},"scripts":{"preinstall":"touch ran"}}',
       }),
@@ -61,7 +61,7 @@ describe('no code of the folder runs', () => {
     fill({ 'bunfig.toml': 'preload = ["./evil.ts"]', 'evil.ts': evil() });
     const code = `export default { id: 'a.b', version: '1.0.0', on: { 'issue.created': { handle() {} } } };`;
     const script = `
-      import { describePlugin } from ${JSON.stringify(join(packageRoot, 'core/sandbox/describe.ts'))};
+      import { describePlugin } from ${JSON.stringify(join(packageRoot, 'core/platform/sandbox/describe.ts'))};
       process.chdir(${JSON.stringify(folder)});
       console.log((await describePlugin(${JSON.stringify(code)})).id);`;
     const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: packageRoot });

@@ -3,13 +3,13 @@
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../core/config.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { createWorkspace } from '../../core/setup/first-workspace.ts';
-import { operatorSocketOf } from '../../core/setup/keys/socket.ts';
-import { tryLock } from '../../core/store/data-dir.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { createWorkspace } from '../../core/app/setup/first-workspace.ts';
+import { operatorSocketOf } from '../../core/app/setup/keys/socket.ts';
+import { tryLock } from '../../core/platform/store/files/data-dir.ts';
 import { createSystemClock, startApp, type Json } from '../app.ts';
 import { collect, serveTatami, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 

@@ -1,8 +1,8 @@
 // `tatami members …` for the operator: a locked-out owner regains access, with and without a running server.
 import { expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
-import { createOneTimeCodes } from '../../core/identity/one-time-codes/one-time-codes.ts';
-import { createSessions } from '../../core/identity/sessions/sessions.ts';
+import { createOneTimeCodes } from '../../core/features/sign-in/one-time-codes/one-time-codes.ts';
+import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';
 import { tatami, temporary } from './tatami.ts';

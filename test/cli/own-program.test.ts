@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownProgram } from '../../core/lib/own-program.ts';
+import { ownProgram } from '../../core/platform/lib/process/own-program.ts';
 
 test('a child process is the same command, ignores the folder of its parent, and resolves paths in the given directory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tatami-own-'));

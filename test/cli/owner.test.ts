@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/lib/clean-bun.ts';
-import { pathsOf } from '../../core/store/paths.ts';
+import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { pathsOf } from '../../core/platform/store/files/paths.ts';
 import { programCommand } from '../program.ts';
 import { ended, tatami, type CliResult } from './tatami.ts';
 

@@ -18,12 +18,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/lib/clean-bun.ts';
+import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
 
 const clone = realpathSync(mkdtempSync(join(tmpdir(), 'tatami-clone-')));
 const cache = join(clone, 'node_modules/.cache/tatami');
-const command = join(clone, 'core/commands/tatami.ts');
-const original = readFileSync(join(packageRoot, 'core/commands/tatami.ts'), 'utf8');
+const command = join(clone, 'core/app/cli/tatami.ts');
+const original = readFileSync(join(packageRoot, 'core/app/cli/tatami.ts'), 'utf8');
 /** A package of its own, which a test can edit. */
 const ownPackage = 'commander';
 

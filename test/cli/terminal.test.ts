@@ -2,7 +2,7 @@
 // output. The server manipulates every string that it can choose, and so do files and packages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { printableJson } from '../../core/lib/printable.ts';
+import { printableJson } from '../../core/platform/lib/text/printable.ts';
 import { sha256Hex } from '../../sdk/plugin/manifest.ts';
 import type { Json } from '../app.ts';
 import { collect, ended, spawnTatami, temporary } from './tatami.ts';

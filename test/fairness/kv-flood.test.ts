@@ -1,12 +1,12 @@
 // Long calls of a plugin on its stored values delay no other client. The test measures latency, so this file runs
 // alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
-import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
-import { createCallQueue } from '../../core/plugins/call-queue.ts';
-import { ownValues } from '../../core/plugins/kv/own.ts';
-import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import { Staging, stagedCharsMax } from '../../core/kernel/changes/staging.ts';
+import { FairQuota } from '../../core/platform/lib/fairness/fair-quota.ts';
+import { createCallQueue } from '../../core/features/plugins/host-calls/call-queue.ts';
+import { ownValues } from '../../core/features/plugins/kv/own.ts';
+import type { CallAnswer } from '../../core/platform/sandbox/supervisor.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { watchOthers } from '../slow-machine.ts';

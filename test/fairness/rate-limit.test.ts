@@ -64,7 +64,7 @@ test('behind a trusted proxy unauthenticated clients count separately, by the la
 });
 
 test('a new peer costs the same beyond 50,000 as before', async () => {
-  const { createRateLimiter } = await import('../../core/http/rate-limit.ts');
+  const { createRateLimiter } = await import('../../core/kernel/http/limits/rate-limit.ts');
   const limits = {
     perMinute: { read: 20, write: 20, search: 20 },
     memberPerMinute: 0,

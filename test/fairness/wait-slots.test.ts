@@ -1,8 +1,8 @@
 // Wait slots of requests are shared by workspace and member: nobody exhausts those of others.
 import { expect, test } from 'bun:test';
-import { createFreshEvents } from '../../core/events/fresh.ts';
-import { createDecisions } from '../../core/mcp/decisions.ts';
-import { createRunEnds } from '../../core/plugins/runs/ends.ts';
+import { createFreshEvents } from '../../core/kernel/events/consumers/fresh.ts';
+import { createDecisions } from '../../core/features/agents/decisions.ts';
+import { createRunEnds } from '../../core/features/plugins/runs/ending/ends.ts';
 import { createClock } from '../app.ts';
 
 /** Counts the ended waits without advancing the time. */

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifyPages } from '../../core/store/integrity/verify.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { verifyPages } from '../../core/platform/store/integrity/verify.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { copyAsKilled } from './own-copy.ts';
 import { hasStrace, underFault } from './strace.ts';
 
@@ -20,7 +20,7 @@ test.skipIf(!hasStrace)(
       const { adoptDatabase } = await import(store + '/integrity/adopt.ts');
       beginHistory(dir + '/tatami.db', 0);
       adoptDatabase(dir);`;
-    const store = join(import.meta.dir, '../../core/store');
+    const store = join(import.meta.dir, '../../core/platform/store');
     const wrong: string[] = [];
     let kills = 0;
     for (const call of ['rename', 'fsync', 'fdatasync', 'ftruncate', 'unlink,unlinkat'])

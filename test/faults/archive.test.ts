@@ -4,10 +4,10 @@ import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../core/config.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
 const day = 86_400_000;

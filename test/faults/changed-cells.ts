@@ -1,11 +1,11 @@
 // Changes single cells of the tables that the doctor's replay covers, each in a transaction that is rolled back.
 import Database from 'libsql';
-import { contracts, eventsOf } from '../../core/contracts.ts';
-import { structure } from '../../core/doctor/checks/structure.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { leftBehind } from '../../core/exchange/tables.ts';
-import { models } from '../../core/doctor/models.ts';
-import type { RowSubject } from '../../core/doctor/subject.ts';
+import { contracts, eventsOf } from '../../core/features/contracts.ts';
+import { structure } from '../../core/app/doctor/checks/structure.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { leftBehind } from '../../core/features/exchange/tables.ts';
+import { models } from '../../core/app/doctor/models.ts';
+import type { RowSubject } from '../../core/app/doctor/subject.ts';
 import type { Random } from '../random.ts';
 
 const sealed = 'sealed, or a hash of a secret';

@@ -3,8 +3,11 @@ import Database from 'libsql';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assembleAt, type Assembled } from '../../core/backup/copy/assemble.ts';
-import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
+import { assembleAt, type Assembled } from '../../core/platform/backup/copy/assemble.ts';
+import {
+  openDestination,
+  type Destination,
+} from '../../core/platform/backup/copy/destination/destination.ts';
 
 export interface Copied extends Assembled {
   /** Titles in order of creation. */

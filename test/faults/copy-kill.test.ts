@@ -4,8 +4,11 @@
 import { afterAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
-import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
+import {
+  openDestination,
+  type Destination,
+} from '../../core/platform/backup/copy/destination/destination.ts';
+import { listCopy, verifyCopy } from '../../core/platform/backup/copy/inspect.ts';
 import { programCommand } from '../program.ts';
 import { contentOf, copied, noS3, temporary, type Copied } from './copied.ts';
 import { copyAsKilled } from './own-copy.ts';

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openDestination } from '../../core/backup/copy/destination.ts';
-import { verifyCopy } from '../../core/backup/copy/inspect.ts';
-import type { Copier } from '../../core/backup/copy/copier.ts';
-import { writeEnd } from '../../core/store/wal-archive/segments.ts';
+import { openDestination } from '../../core/platform/backup/copy/destination/destination.ts';
+import { verifyCopy } from '../../core/platform/backup/copy/inspect.ts';
+import type { Copier } from '../../core/platform/backup/copy/copier.ts';
+import { writeEnd } from '../../core/platform/store/wal-archive/segments.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';
 

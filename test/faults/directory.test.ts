@@ -15,11 +15,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
-import { verifyPages } from '../../core/store/integrity/verify.ts';
-import { migrate } from '../../core/store/migrate.ts';
-import { migrations } from '../../core/store/migrations/index.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { verifyPages } from '../../core/platform/store/integrity/verify.ts';
+import { migrate } from '../../core/platform/store/migrate.ts';
+import { migrations } from '../../core/platform/store/migrations/index.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { createSystemClock, startApp, type Reply, type TestApp } from '../app.ts';
 import { copyAsKilled } from './own-copy.ts';
 import { hasStrace, underFault } from './strace.ts';

@@ -15,12 +15,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../core/config.ts';
-import { examine, type Checked } from '../../core/doctor/doctor.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { writeIdentity } from '../../core/store/integrity/identity.ts';
-import { readLogHead } from '../../core/store/log-head.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { examine, type Checked } from '../../core/app/doctor/doctor.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { writeIdentity } from '../../core/platform/store/integrity/identity.ts';
+import { readLogHead } from '../../core/platform/store/log-head.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';
 
 const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/config.ts';
-import { makeBackup } from '../../core/backup/make.ts';
-import type { FixConsent } from '../../core/doctor/mend.ts';
-import { mend } from '../../core/doctor/mend.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import type { FixConsent } from '../../core/app/doctor/mend.ts';
+import { mend } from '../../core/app/doctor/mend.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import {
   asRunning,
   backupsOf,

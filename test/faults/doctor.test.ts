@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { fingerprintOf } from '../../core/lib/sealing.ts';
-import { checks } from '../../core/doctor/doctor.ts';
-import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
+import { fingerprintOf } from '../../core/platform/lib/secrets/sealing.ts';
+import { checks } from '../../core/app/doctor/doctor.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
 import {
   asRunning,
   backupsOf,

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../core/store/open-store.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { hasStrace, underFault } from './strace.ts';
 
 const opener = join(import.meta.dir, 'open-process.ts');

@@ -1,8 +1,8 @@
 // Checkpoints an open store while writes of its database fail, and prints after each step why the store rejects writes.
 // Arguments: data directory, and `damage` to damage a page that is not in the log after the first failure.
-import { openStore } from '../../core/store/open-store.ts';
-import { systemStatement } from '../../core/store/statement.ts';
-import { systemOp } from '../../core/store/store.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
+import { systemOp } from '../../core/platform/store/store.ts';
 
 const [dir = '', damage] = process.argv.slice(2);
 const checkpoints = 5;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore, type OpenedStore } from '../../core/store/open-store.ts';
-import { composedStatement, type Params } from '../../core/store/statement.ts';
-import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { openStore, type OpenedStore } from '../../core/platform/store/open-store.ts';
+import { composedStatement, type Params } from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-guard-'));
 let opened: OpenedStore;

@@ -1,7 +1,7 @@
 // Migrates a database to a schema two steps newer than that of this build. Argument: the data directory.
 import { join } from 'node:path';
-import { migrate } from '../../core/store/migrate.ts';
-import { migrations } from '../../core/store/migrations/index.ts';
+import { migrate } from '../../core/platform/store/migrate.ts';
+import { migrations } from '../../core/platform/store/migrations/index.ts';
 
 /** Steps as in later builds: a new table filled from an old one, a changed column, a rebuilt table. */
 export const newerSteps = [

@@ -1,4 +1,4 @@
 // Opens a data directory and closes it again. Argument: the directory.
-import { openStore } from '../../core/store/open-store.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 
 await openStore(process.argv[2] ?? '', Date.now).close();

@@ -2,7 +2,7 @@
 // server of the test left it, for one that will be killed.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIdentity, writeIdentity } from '../../core/store/integrity/identity.ts';
+import { readIdentity, writeIdentity } from '../../core/platform/store/integrity/identity.ts';
 
 /** In another process, because opening and closing a database file here would release SQLite's locks on it. */
 function copy(from: string, to: string): void {

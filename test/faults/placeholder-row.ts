@@ -1,6 +1,6 @@
 // Inserts a row into any table, for checks that apply to all tables.
 import type Database from 'libsql';
-import type { Value } from '../../core/store/statement.ts';
+import type { Value } from '../../core/platform/store/statement.ts';
 
 interface Column {
   readonly name: string;

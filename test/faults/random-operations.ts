@@ -3,8 +3,8 @@
 // earlier responses.
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
-import type { Route } from '../../core/http/route.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 import { arbitraryOf } from '../api/arbitrary.ts';
 import { exampleOf, fillPath, formOf, nameOfId, type Seeds } from '../api/seeds.ts';

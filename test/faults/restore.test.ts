@@ -16,12 +16,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProblem, listBackups } from '../../core/backup/folder.ts';
-import { makeBackup } from '../../core/backup/make.ts';
-import { restoreBackup } from '../../core/backup/restore.ts';
-import { openSource } from '../../core/backup/source.ts';
-import { readFacts, type DatabaseFacts } from '../../core/store/copied-database.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { findProblem, listBackups } from '../../core/platform/backup/folder.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import { restoreBackup } from '../../core/platform/backup/restore.ts';
+import { openSource } from '../../core/platform/backup/source.ts';
+import { readFacts, type DatabaseFacts } from '../../core/platform/store/files/copied-database.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { createSystemClock, startApp, type Client } from '../app.ts';
 import { programCommand } from '../program.ts';
 import { checkOracle, everything } from './oracle.ts';

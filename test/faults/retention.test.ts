@@ -4,14 +4,14 @@ import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../core/config.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
-import { retention } from '../../core/housekeeping/retention.ts';
-import { sweeps } from '../../core/housekeeping/sweeps.ts';
-import { tombstones } from '../../core/housekeeping/tombstones.ts';
-import { firstIdOf } from '../../core/lib/ids.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
+import { retention } from '../../core/app/housekeeping/retention.ts';
+import { sweeps } from '../../core/app/housekeeping/sweeps.ts';
+import { tombstones } from '../../core/app/housekeeping/tombstones.ts';
+import { firstIdOf } from '../../core/platform/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { insertPlaceholderRow } from './placeholder-row.ts';
@@ -227,7 +227,7 @@ test('old snapshots are removed, except the newest', async () => {
   const files = ['schema-3-2026-01-01T000000.000Z.db', 'schema-5-2026-02-01T000000.000Z.db'].map((name) =>
     join(snapshots, name),
   );
-  const { makePrivateDir } = await import('../../core/store/private.ts');
+  const { makePrivateDir } = await import('../../core/platform/store/files/private.ts');
   makePrivateDir(snapshots);
   for (const file of [...files, join(snapshots, 'mine.db')]) writeFileSync(file, 'x');
   await sweep(app);

@@ -1,6 +1,6 @@
 // Starts the S3 server of the tests, which can be stopped and restarted on the same port with its data.
 import { join } from 'node:path';
-import { findNode } from '../../core/sandbox/locate.ts';
+import { findNode } from '../../core/platform/sandbox/locate.ts';
 import { temporary } from './copied.ts';
 
 export interface S3Server {

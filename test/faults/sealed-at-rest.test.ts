@@ -4,11 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { sealedAtRest, sealedFor, type SealedColumn } from '../../core/lib/sealed-at-rest.ts';
-import { createSealing, type Sealing } from '../../core/lib/sealing.ts';
-import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
-import { openStore } from '../../core/store/open-store.ts';
-import type { Value } from '../../core/store/statement.ts';
+import {
+  sealedAtRest,
+  sealedFor,
+  type SealedColumn,
+} from '../../core/platform/lib/secrets/sealed-at-rest.ts';
+import { createSealing, type Sealing } from '../../core/platform/lib/secrets/sealing.ts';
+import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
+import type { Value } from '../../core/platform/store/statement.ts';
 import { testStart } from '../app.ts';
 import { insertPlaceholderRow } from './placeholder-row.ts';
 

@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { createSealing } from '../../core/lib/sealing.ts';
-import { createSecretOpener, sealSecret } from '../../core/webhooks/secret.ts';
+import { createSealing } from '../../core/platform/lib/secrets/sealing.ts';
+import { createSecretOpener, sealSecret } from '../../core/features/webhooks/secret.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
 import { filesUnder, findSecrets } from './searched.ts';
 

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { migrate } from '../../core/store/migrate.ts';
-import { migrations } from '../../core/store/migrations/index.ts';
-import { openStore } from '../../core/store/open-store.ts';
+import { migrate } from '../../core/platform/store/migrate.ts';
+import { migrations } from '../../core/platform/store/migrations/index.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
 import { copyAsKilled } from './own-copy.ts';
 

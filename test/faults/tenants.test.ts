@@ -11,8 +11,8 @@ import {
   type Params,
   type Statement,
   type Value,
-} from '../../core/store/statement.ts';
-import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
+} from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp, type Scope } from '../../core/platform/store/store.ts';
 import { seed as seedWorkspace } from '../api/seeds.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { insertPlaceholderRow } from './placeholder-row.ts';

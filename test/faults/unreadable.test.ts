@@ -3,12 +3,12 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../core/store/open-store.ts';
+import { openStore } from '../../core/platform/store/open-store.ts';
 import { hasStrace, underFault } from './strace.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-unreadable-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
-const integrity = join(import.meta.dir, '../../core/store/integrity');
+const integrity = join(import.meta.dir, '../../core/platform/store/integrity');
 
 /** @returns JSON output of the program while these reads of the database fail */
 async function failing(reads: string, program: string): Promise<unknown> {

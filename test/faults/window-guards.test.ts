@@ -1,60 +1,60 @@
 // Guards of work without a row: each is removed from a copy, and the tests of consumers must fail.
 import { testGuards, type Guard } from '../guards.ts';
 
-const suite = 'core/events/consumer.test.ts';
+const suite = 'core/kernel/events/consumers/consumer.test.ts';
 const guards: readonly Guard[] = [
   {
     name: 'work in progress limits the low-water mark',
-    file: 'core/events/consumer-positions.ts',
+    file: 'core/kernel/events/consumers/consumer-positions.ts',
     guarding: 'for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);',
     broken: '',
     suite,
   },
   {
     name: 'a lagging subscriber limits the low-water mark',
-    file: 'core/events/consumer-positions.ts',
+    file: 'core/kernel/events/consumers/consumer-positions.ts',
     guarding: 'for (const { after } of this.lagging.values()) low = Math.min(low, after);',
     broken: '',
     suite,
   },
   {
     name: 'work that is planned again is compared with the stored work',
-    file: 'core/events/reading.ts',
+    file: 'core/kernel/events/reading.ts',
     guarding: '!isAgain || !(queue.isActive(id) || (await isStored(scope, id)));',
     broken: 'true || !(isAgain && queue.isActive(id) && (await isStored(scope, id)));',
     suite,
   },
   {
     name: 'work that ended elsewhere does not end twice',
-    file: 'core/lib/ids.ts',
+    file: 'core/platform/lib/ids.ts',
     guarding: 'update(`${from} ${by}`)',
     broken: 'update(`${from} ${by} ${Math.random()}`)',
     suite: 'test/faults/plugin-kill.test.ts',
   },
   {
     name: 'slow work is stored',
-    file: 'core/events/work/window.ts',
+    file: 'core/kernel/events/work/window.ts',
     guarding: 'write([...units.values()].filter(({ sinceMs }) => sinceMs <= oldMs));',
     broken: 'void oldMs;',
     suite,
   },
   {
     name: 'stalled work is stored from the log',
-    file: 'core/events/reading.ts',
+    file: 'core/kernel/events/reading.ts',
     guarding: '|| nowMs - lag.movedMs >= stuckMs',
     broken: '',
     suite,
   },
   {
     name: 'units of one order key wait for one another',
-    file: 'core/events/work/window.ts',
+    file: 'core/kernel/events/work/window.ts',
     guarding: 'const mustWait = isBlocked || chains.has(orderKey);',
     broken: 'const mustWait = isBlocked;',
     suite,
   },
   {
     name: 'an end that is being committed is not overwritten',
-    file: 'core/events/work/unit-writer.ts',
+    file: 'core/kernel/events/work/unit-writer.ts',
     guarding: 'window.chainOf(entry).every(({ sealed }) => !sealed)',
     broken: 'window !== null',
     suite,

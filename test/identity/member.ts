@@ -1,7 +1,7 @@
 // A person who joined with a password, in a headless browser, and the requests of page scripts.
-import { emailKeyOf } from '../../core/identity/accounts/accounts.ts';
-import { systemStatement } from '../../core/store/statement.ts';
-import { systemOp } from '../../core/store/store.ts';
+import { emailKeyOf } from '../../core/features/people/accounts/accounts.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
+import { systemOp } from '../../core/platform/store/store.ts';
 import type { Json, TestApp } from '../app.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 

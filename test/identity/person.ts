@@ -1,7 +1,7 @@
 // Signs a person in without the pages.
-import { newAccount, takeSeatOp } from '../../core/identity/accounts/accounts.ts';
-import { createSessions, type SignedIn } from '../../core/identity/sessions/sessions.ts';
-import type { FirstWorkspace } from '../../core/setup/first-workspace.ts';
+import { newAccount, takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
+import { createSessions, type SignedIn } from '../../core/features/sign-in/sessions/sessions.ts';
+import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
 
 export interface Person {

@@ -1,8 +1,8 @@
 // Serves the tools, resources and prompts that the conformance suite expects by name over the transport of
 // the endpoint. This covers features of the protocol that Tatami does not use, such as images and progress.
 import * as sdk from '@modelcontextprotocol/server';
-import { bodyIn } from '../../core/mcp/messages.ts';
-import { carry } from '../../core/mcp/endpoint.ts';
+import { bodyIn } from '../../core/features/agents/messages.ts';
+import { carry } from '../../core/features/agents/endpoint.ts';
 
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

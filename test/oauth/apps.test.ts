@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createClients } from '../../core/oauth/clients/clients.ts';
-import { createDocuments } from '../../core/oauth/clients/documents.ts';
-import { createRegisteredClients } from '../../core/oauth/clients/registered.ts';
-import { isVerifiedIn, protocolMetadata } from '../../core/oauth/clients/client.ts';
+import { createClients } from '../../core/features/oauth/clients/clients.ts';
+import { createDocuments } from '../../core/features/oauth/clients/documents.ts';
+import { createRegisteredClients } from '../../core/features/oauth/clients/registered.ts';
+import { isVerifiedIn, protocolMetadata } from '../../core/features/oauth/clients/client.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';
 import { signIn } from '../identity/person.ts';
-import { createSessions } from '../../core/identity/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
 
 const v1 = '/api/v1/oauth-apps';
 const hourMs = 3_600_000;

@@ -5,10 +5,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEgress, type Egress, type Resolve } from '../../core/lib/egress/egress.ts';
-import { ClientRefused, type OAuthClient } from '../../core/oauth/clients/client.ts';
-import { createDocuments, isDocumentId, type Documents } from '../../core/oauth/clients/documents.ts';
-import { createOAuthClients } from '../../core/serve/identity.ts';
+import { createEgress, type Egress, type Resolve } from '../../core/platform/lib/egress/egress.ts';
+import { ClientRefused, type OAuthClient } from '../../core/features/oauth/clients/client.ts';
+import {
+  createDocuments,
+  isDocumentId,
+  type Documents,
+} from '../../core/features/oauth/clients/documents.ts';
+import { createOAuthClients } from '../../core/app/serve/identity.ts';
 import { createClock, startApp } from '../app.ts';
 
 const minuteMs = 60_000;

@@ -1,8 +1,8 @@
 // Creates a grant without the consent pages.
-import { newGrant, type GrantTerms } from '../../core/identity/grants/kind.ts';
-import { directorySection } from '../../core/resource/directory.ts';
-import { directoryLoaders } from '../../core/resources.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import { newGrant, type GrantTerms } from '../../core/features/oauth/grants/model.ts';
+import { directorySection } from '../../core/kernel/resource/directory.ts';
+import { directoryLoaders } from '../../core/app/resources.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import type { TestApp } from '../app.ts';
 
 type GrantInput = Partial<Omit<GrantTerms, 'client'>> & { readonly client?: Partial<GrantTerms['client']> };

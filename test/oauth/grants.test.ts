@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { clientIsThere } from '../../core/identity/grants/live.ts';
-import type { Principal } from '../../core/http/principal.ts';
-import { expandScopes } from '../../core/rights/scopes.ts';
-import { systemStatement } from '../../core/store/statement.ts';
-import { createSessions } from '../../core/identity/sessions/sessions.ts';
-import { scopeOf, systemOp } from '../../core/store/store.ts';
+import { clientIsThere } from '../../core/features/oauth/grants/live.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import { expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
+import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { scopeOf, systemOp } from '../../core/platform/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';

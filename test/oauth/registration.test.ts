@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
-import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
-import { builtinClients } from '../../core/oauth/clients/clients.ts';
-import { createRegisteredClients, unusedMax } from '../../core/oauth/clients/registered.ts';
-import { systemStatement } from '../../core/store/statement.ts';
-import { systemOp } from '../../core/store/store.ts';
+import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
+import { builtinClients } from '../../core/features/oauth/clients/clients.ts';
+import { createRegisteredClients, unusedMax } from '../../core/features/oauth/clients/registered.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
+import { systemOp } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { makeGrant } from './grant.ts';
 

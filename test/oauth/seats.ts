@@ -1,5 +1,5 @@
-import { takeSeatOp } from '../../core/identity/accounts/accounts.ts';
-import type { FirstWorkspace } from '../../core/setup/first-workspace.ts';
+import { takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
+import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
 import type { Person } from '../identity/person.ts';
 

@@ -10,9 +10,9 @@ import {
   scenes,
   type SuiteOptions,
   type SuiteVerdict,
-} from '../../core/commands/plugin/attack/suite.ts';
-import { packageOf } from '../../core/commands/plugin/attack/case.ts';
-import { poll } from '../../core/commands/poll.ts';
+} from '../../core/app/cli/plugin/attack/suite.ts';
+import { packageOf } from '../../core/app/cli/plugin/attack/case.ts';
+import { poll } from '../../core/app/cli/lib/poll.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 import { attackGroups } from './attack-groups.ts';

@@ -2,7 +2,7 @@
 // the API responds, no event is lost, and the attack is recorded for the operator.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { describePlugin } from '../../core/sandbox/describe.ts';
+import { describePlugin } from '../../core/platform/sandbox/describe.ts';
 import { packageFormat, sha256Hex, type PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';

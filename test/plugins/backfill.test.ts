@@ -1,7 +1,7 @@
 // Events that a disabled plugin missed are counted, reported, and run once on request, each exactly once across
 // restarts.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { systemStatement } from '../../core/store/statement.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 

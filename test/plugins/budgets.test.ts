@@ -1,8 +1,8 @@
 // The daily usage of an install is limited and readable, and an exhausted budget stops only its own install.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createUsage, type Charge } from '../../core/plugins/budgets/usage.ts';
-import { scopeOf } from '../../core/store/store.ts';
-import { systemStatement } from '../../core/store/statement.ts';
+import { createUsage, type Charge } from '../../core/features/plugins/budgets/usage.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 

@@ -1,8 +1,12 @@
 // Mapping from the arguments of a guest to a request of the in-process adapter.
 import { expect, test } from 'bun:test';
-import { CallError, gatewayCallOf, type GatewayCall } from '../../core/plugins/gateway-call.ts';
-import { hostCallsOf } from '../../core/plugins/host-calls.ts';
-import { resourceRoutes } from '../../core/resources.ts';
+import {
+  CallError,
+  gatewayCallOf,
+  type GatewayCall,
+} from '../../core/features/plugins/host-calls/gateway-call.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { resourceRoutes } from '../../core/app/resources.ts';
 
 const calls = hostCallsOf(resourceRoutes);
 const callOf = (name: string, ...args: readonly unknown[]): GatewayCall =>

@@ -1,9 +1,9 @@
 // An install whose `engines` exclude the server version is shown as incompatible and does not run.
 import { expect, test } from 'bun:test';
-import { installModel } from '../../core/plugins/installs/schema.ts';
-import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import { installModel } from '../../core/features/plugins/installs/schema.ts';
+import { emptyDirectory } from '../../core/kernel/resource/directory.ts';
+import { composedStatement, type SqlRow } from '../../core/platform/store/statement.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Resolve } from '../../core/lib/egress/egress.ts';
+import type { Resolve } from '../../core/platform/lib/egress/egress.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
-import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
-import { systemStatement } from '../../core/store/statement.ts';
-import { openWrites } from '../../core/proposals/writes.ts';
+import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
+import { openWrites } from '../../core/features/proposals/writes.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 

@@ -2,9 +2,9 @@
 // one applies at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { sourceMapLookupOf } from '../../core/plugins/source-positions.ts';
-import { tenantStatement } from '../../core/store/statement.ts';
-import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { sourceMapLookupOf } from '../../core/features/plugins/source-positions.ts';
+import { tenantStatement } from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { install, packSource } from './pack.ts';
 

@@ -2,13 +2,13 @@
 // here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
-import type { Contract } from '../../core/contract/contract.ts';
-import { camel } from '../../core/lib/words.ts';
-import { htmlFieldsOf } from '../../core/contract/schemas.ts';
-import { contracts, eventsOf } from '../../core/contracts.ts';
-import { eventTypes, expandPattern } from '../../core/events/catalogue.ts';
-import { sentEvents } from '../../core/resources.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
+import type { Contract } from '../../core/kernel/contract/contract.ts';
+import { camel } from '../../core/platform/lib/text/words.ts';
+import { htmlFieldsOf } from '../../core/kernel/contract/schemas.ts';
+import { contracts, eventsOf } from '../../core/features/contracts.ts';
+import { eventTypes, expandPattern } from '../../core/kernel/events/catalogue.ts';
+import { sentEvents } from '../../core/app/resources.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { referredBy, seed, type Seeds } from '../api/seeds.ts';

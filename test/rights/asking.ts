@@ -1,10 +1,10 @@
 // Sends requests as a plugin with chosen scopes, in dry-run mode, and seeds two teams with distinguishable
 // texts.
-import { effectsOf } from '../../core/rights/effects.ts';
-import type { Route } from '../../core/http/route.ts';
-import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
-import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import { effectsOf } from '../../core/kernel/rights/effects.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { rightsOf, type Rights, type ScopeRequests } from '../../core/kernel/rights/rights.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import type { Json, TestApp } from '../app.ts';
 import { asText, routeAt } from '../value-client.ts';
 import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';

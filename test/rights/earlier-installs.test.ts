@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installModel } from '../../core/plugins/installs/schema.ts';
-import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import { installModel } from '../../core/features/plugins/installs/schema.ts';
+import { emptyDirectory } from '../../core/kernel/resource/directory.ts';
+import { composedStatement, type SqlRow } from '../../core/platform/store/statement.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
-import type { Principal } from '../../core/http/principal.ts';
-import { pathOf, writesRows, type Route } from '../../core/http/route.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import { pathOf, writesRows, type Route } from '../../core/kernel/http/route.ts';
 import {
   effectsOf,
   effectTable,
   quotaTable,
   type Effect,
   type EffectName,
-} from '../../core/rights/effects.ts';
-import { appScopes, roleTable, rightsOfRole } from '../../core/rights/roles.ts';
-import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
-import { ownCalls } from '../../core/plugins/own-calls.ts';
-import { scopeOf } from '../../core/store/store.ts';
+} from '../../core/kernel/rights/effects.ts';
+import { appScopes, roleTable, rightsOfRole } from '../../core/kernel/rights/roles.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { ownCalls } from '../../core/features/plugins/host-calls/own-calls.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { exampleOf } from '../api/seeds.ts';
 import { asText } from '../value-client.ts';

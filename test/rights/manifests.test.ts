@@ -2,10 +2,10 @@
 // narrowing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { consentLines } from '../../core/plugins/consent.ts';
-import { consentOf } from '../../core/plugins/installs/consent.ts';
-import { rightsOf } from '../../core/rights/rights.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { consentLines } from '../../core/features/plugins/installs/consent/request.ts';
+import { consentOf } from '../../core/features/plugins/installs/consent/consent.ts';
+import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { TObject, TSchema } from 'typebox';
 import { startApp, type Reply, type TestApp } from '../app.ts';

@@ -1,9 +1,9 @@
 // Compares sessions and apps of the same member. All callers have all scopes, so only the type of caller
 // decides.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Principal } from '../../core/http/principal.ts';
-import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 import { asText, routeAt } from '../value-client.ts';

@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Principal } from '../../core/http/principal.ts';
-import type { Route } from '../../core/http/route.ts';
-import { membershipOf } from '../../core/identity/membership.ts';
-import { createAuthentication } from '../../core/identity/authenticate.ts';
-import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/rights/effects.ts';
-import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
-import { allScopes } from '../../core/rights/scopes.ts';
-import { showsObjects } from '../../core/rights/table.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { membershipOf } from '../../core/features/people/membership.ts';
+import { createAuthentication } from '../../core/features/people/authenticate.ts';
+import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/kernel/rights/effects.ts';
+import { appScopes, roleTable, type Role } from '../../core/kernel/rights/roles.ts';
+import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { showsObjects } from '../../core/kernel/rights/table.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { exampleOf, fillPath, nowhere } from '../api/seeds.ts';
 import { asText } from '../value-client.ts';
@@ -184,7 +184,7 @@ test('an app with every grant of an owner has the rights of apps in every operat
 });
 
 /**
- * Operations that need a role besides their scope (core/identity/members/roles.ts): a member with
+ * Operations that need a role besides their scope (core/features/people/members/roles.ts): a member with
  * `members:write` changes only their own entry.
  */
 const beyondScopes: Readonly<Record<string, string>> = {
@@ -232,7 +232,7 @@ test('docs/roles.md matches the table', () => {
     '# Roles',
     '',
     'Look up the permissions of each role. A request may do what the role of the member and the scopes of its token both allow; this applies',
-    'to API keys, sessions and apps that act for a member. Generated from `core/rights/roles.ts`, which all endpoints enforce.',
+    'to API keys, sessions and apps that act for a member. Generated from `core/kernel/rights/roles.ts`, which all endpoints enforce.',
     '',
     'Owners and admins may do everything, except that only owners may add, change and remove owners, and create keys for them. Guests see the',
     'teams in `teams` of the member, and objects that belong to no team. Write includes read.',
@@ -250,7 +250,7 @@ test('docs/roles.md matches the table', () => {
     '',
     'These operations have an effect besides writing objects. The effect may need a scope in addition to the scope of the operation. Owners',
     'and admins may cause every effect with their own key or session; for an app that acts for them, the column `App` applies. Generated from',
-    '`core/rights/effects.ts`.',
+    '`core/kernel/rights/effects.ts`.',
     '',
     row('Effect', 'Scope', 'Member', 'Guest', 'App', 'Operations'),
     '|---|---|---|---|---|---|',

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
-import type { Route } from '../../core/http/route.ts';
-import { rightsOf } from '../../core/rights/rights.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
+import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { arbitraryOf } from '../api/arbitrary.ts';
 import { exampleOf, nowhere } from '../api/seeds.ts';

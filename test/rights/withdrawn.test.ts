@@ -1,10 +1,10 @@
 // Withdrawn permissions end open streams with the commit, without an event or heartbeat, and limit the work
 // that was requested before.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Principal } from '../../core/http/principal.ts';
-import { createSessions } from '../../core/identity/sessions/sessions.ts';
-import { membershipOf } from '../../core/identity/membership.ts';
-import { scopeOf } from '../../core/store/store.ts';
+import type { Principal } from '../../core/kernel/http/principal.ts';
+import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { membershipOf } from '../../core/features/people/membership.ts';
+import { scopeOf } from '../../core/platform/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { makeGrant } from '../oauth/grant.ts';

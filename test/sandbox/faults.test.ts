@@ -8,7 +8,7 @@ import { jobOf, openSandbox, pluginOf, sidecarPids, standbyAtOnce, until } from 
 import type { TestSandbox } from './harness.ts';
 import { startVictims, victimsResume } from './victims.ts';
 import type { Victims } from './victims.ts';
-import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
+import type { CallAnswer } from '../../core/platform/sandbox/supervisor.ts';
 
 let sandbox: TestSandbox;
 let victims: Victims;

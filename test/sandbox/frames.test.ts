@@ -8,9 +8,9 @@ import {
   ProtocolBreach,
   readFrame,
   type SidecarMessage,
-} from '../../core/sandbox/frames.ts';
-import { createFrameReader, encodeFrames } from '../../core/sandbox/framing.ts';
-import { kvTextMax } from '../../core/sandbox/protocol.ts';
+} from '../../core/platform/sandbox/frames.ts';
+import { createFrameReader, encodeFrames } from '../../core/platform/sandbox/framing.ts';
+import { kvTextMax } from '../../core/platform/sandbox/protocol.ts';
 
 const fuzzSeed = 7;
 const newNonce = nonceSource();

@@ -1,6 +1,6 @@
 // The web globals of plugins, compared with those of the platform.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
+import type { SandboxJob, SandboxOutcome } from '../../core/platform/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 

@@ -1,8 +1,8 @@
 // Guest side of the contract in the real sandbox: globals and calls in the isolate, and results of runs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import * as errors from '../../sdk/plugin/errors.ts';
-import { surface } from '../../core/sandbox/sidecar/guest/generated/surface.ts';
-import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
+import { surface } from '../../core/platform/sandbox/sidecar/guest/generated/surface.ts';
+import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/platform/sandbox/supervisor.ts';
 import { codeOf, jobOf, eventLimits, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 

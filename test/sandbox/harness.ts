@@ -1,8 +1,8 @@
 // Helpers of the sandbox tests: a real sandbox, jobs for it, and the number of processes that remain.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNode } from '../../core/sandbox/locate.ts';
-import { startSandbox } from '../../core/sandbox/supervisor.ts';
+import { findNode } from '../../core/platform/sandbox/locate.ts';
+import { startSandbox } from '../../core/platform/sandbox/supervisor.ts';
 import type {
   CallAnswer,
   RunLimits,
@@ -10,7 +10,7 @@ import type {
   SandboxJob,
   SandboxOptions,
   SandboxOutcome,
-} from '../../core/sandbox/supervisor.ts';
+} from '../../core/platform/sandbox/supervisor.ts';
 import { sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 

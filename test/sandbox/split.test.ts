@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { jobOf, openSandbox, pluginOf, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
-import type { SandboxJob, SandboxOptions } from '../../core/sandbox/supervisor.ts';
+import type { SandboxJob, SandboxOptions } from '../../core/platform/sandbox/supervisor.ts';
 
 let sandbox: TestSandbox;
 

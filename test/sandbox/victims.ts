@@ -2,7 +2,7 @@
 // repeated, and any result other than success is recorded for the test.
 import { expect } from 'bun:test';
 import { eventLimits, jobOf, pluginOf, until } from './harness.ts';
-import type { Sandbox } from '../../core/sandbox/supervisor.ts';
+import type { Sandbox } from '../../core/platform/sandbox/supervisor.ts';
 
 const pauseMs = 60;
 /**

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientRoutes } from '../../core/generate/client-routes.ts';
-import { compileCheck, compileQuery } from '../../core/http/validate.ts';
-import { textsOf } from '../../core/http/values.ts';
+import { clientRoutes } from '../../build/generate/client-routes.ts';
+import { compileCheck, compileQuery } from '../../core/kernel/http/request/validate.ts';
+import { textsOf } from '../../core/kernel/http/values.ts';
 import { operations } from '../../sdk/generated/table.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { root } from '../imports.ts';

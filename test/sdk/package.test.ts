@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSdk } from '../../build/sdk.ts';
-import { findNode } from '../../core/sandbox/locate.ts';
+import { findNode } from '../../core/platform/sandbox/locate.ts';
 import { serveTatami, tatami, temporary, type Served } from '../cli/tatami.ts';
 import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';

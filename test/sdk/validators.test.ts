@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test';
 import { validate, type BodyName } from '@tatami/sdk/validators';
 import fc from 'fast-check';
-import { clientRoutes } from '../../core/generate/client-routes.ts';
-import { compileCheck } from '../../core/http/validate.ts';
-import { ApiError } from '../../core/lib/errors.ts';
+import { clientRoutes } from '../../build/generate/client-routes.ts';
+import { compileCheck } from '../../core/kernel/http/request/validate.ts';
+import { ApiError } from '../../core/platform/lib/errors/errors.ts';
 import { arbitraryOf, hostileValues } from '../api/arbitrary.ts';
 import { nowhere } from '../api/seeds.ts';
 

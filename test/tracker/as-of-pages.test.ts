@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { priorities } from '../../core/tracker/issues/contract.ts';
+import { priorities } from '../../core/features/issues/contract.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { randomOf, type Random } from '../random.ts';
 

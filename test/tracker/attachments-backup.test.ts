@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeBackup } from '../../core/backup/make.ts';
-import { unpackBackup } from '../../core/backup/unpack.ts';
-import { blobPath, digestIn } from '../../core/store/blobs.ts';
+import { makeBackup } from '../../core/platform/backup/make.ts';
+import { unpackBackup } from '../../core/platform/backup/unpack.ts';
+import { blobPath, digestIn } from '../../core/platform/store/files/blobs.ts';
 import { startApp } from '../app.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));

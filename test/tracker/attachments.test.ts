@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
-import { digestIn } from '../../core/store/blobs.ts';
+import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
+import { digestIn } from '../../core/platform/store/files/blobs.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { systemStatement } from '../../core/store/statement.ts';
+import { systemStatement } from '../../core/platform/store/statement.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 let app: TestApp;

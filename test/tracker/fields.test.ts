@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { fieldTypes } from '../../core/tracker/fields/contract.ts';
+import { fieldTypes } from '../../core/features/fields/contract.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json, Reply } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readConfig } from '../../core/config.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
-import { composedStatement } from '../../core/store/statement.ts';
-import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
+import { composedStatement } from '../../core/platform/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import { seededRandom } from '../faults/server.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/config.ts';
-import { replay } from '../../core/doctor/checks/replay.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
+import { readConfig } from '../../core/app/config.ts';
+import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { openSubject } from '../../core/app/doctor/subject.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { askAs, rightsBut } from '../rights/asking.ts';
 

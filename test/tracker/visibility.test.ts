@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Route } from '../../core/http/route.ts';
+import type { Route } from '../../core/kernel/http/route.ts';
 import { askAs, pathOf, rightsBut } from '../rights/asking.ts';
 import { seed, type Seeds } from '../api/seeds.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

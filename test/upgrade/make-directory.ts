@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { version } from '../../core/version.ts';
+import { version } from '../../core/app/version.ts';
 import { clientOf, startServer } from '../faults/server.ts';
 import type { Client } from '../app.ts';
 import { baseUrl, filesOf, writePacked } from './packed.ts';

@@ -1,8 +1,8 @@
 /** The client library verifies the signatures of the core and has the same list of event types. */
 import { expect, test } from 'bun:test';
 import { EVENT_TYPES, verify } from '@tatami/sdk/webhooks';
-import { eventTypes } from '../../core/events/catalogue.ts';
-import { signatureHeaders } from '../../core/webhooks/signature.ts';
+import { eventTypes } from '../../core/kernel/events/catalogue.ts';
+import { signatureHeaders } from '../../core/features/webhooks/signature.ts';
 
 test('the client library verifies a delivery of the core with either secret of a rotation', async () => {
   const secrets = [1, 2].map((seed) => `whsec_${Buffer.alloc(32, seed).toString('base64')}`);

@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type net from 'node:net';
-import { connectChecked } from '../../core/lib/egress/dial.ts';
-import { createEgress, type Egress, type EgressOptions } from '../../core/lib/egress/egress.ts';
-import { EgressError } from '../../core/lib/egress/error.ts';
+import { connectChecked } from '../../core/platform/lib/egress/dial.ts';
+import { createEgress, type Egress, type EgressOptions } from '../../core/platform/lib/egress/egress.ts';
+import { EgressError } from '../../core/platform/lib/egress/error.ts';
 import { listen, type Listener, OK_ANSWER, startCanary } from './canary.ts';
 import { HOSTILE_ADDRESSES, HOSTILE_ANSWERS, HOSTILE_URLS, PUBLIC_ADDRESSES } from './ssrf-targets.ts';
 
@@ -119,7 +119,7 @@ describe('no connection is opened for', () => {
   }
 
   test("localhost, independently of the system's resolution", async () => {
-    const { resolveWithSystem } = await import('../../core/lib/egress/egress.ts');
+    const { resolveWithSystem } = await import('../../core/platform/lib/egress/egress.ts');
     const egress = build({ resolve: resolveWithSystem });
     expect(await refusal(send(egress, `https://localhost:${canary.port}/`))).toBe('refused_address');
     expect({ dials, reached: canary.connections }).toEqual({ dials: [], reached: [] });

@@ -2,10 +2,10 @@
 // like any other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
-import { contracts, eventsOf } from '../../core/contracts.ts';
-import { sentEvents } from '../../core/resources.ts';
-import { sampleData } from '../../core/webhooks/samples/samples.ts';
-import { scenarioOf } from '../../core/webhooks/samples/scenario.ts';
+import { contracts, eventsOf } from '../../core/features/contracts.ts';
+import { sentEvents } from '../../core/app/resources.ts';
+import { sampleData } from '../../core/features/webhooks/samples/samples.ts';
+import { scenarioOf } from '../../core/features/webhooks/samples/scenario.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
@@ -86,7 +86,7 @@ test('a sample of every emitted type arrives, verifies and matches the document'
 test('samples have realistic people, states and texts, and changes have previous values', () => {
   const setting = { nowMs: hooks.app.clock.now(), baseUrl: 'https://tatami.acme.example' };
   const { objects, moments } = scenarioOf(setting);
-  const fix = 'write it into core/webhooks/samples/scenario.ts';
+  const fix = 'write it into core/features/webhooks/samples/scenario.ts';
   for (const sent of sentEvents()) {
     const data = sampleData(sent, setting) as Json;
     // Fields that are returned only on request are in no event.

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verify } from '@tatami/sdk/webhooks';
 import { Webhook } from 'standardwebhooks';
-import { signatureHeaders } from '../../core/webhooks/signature.ts';
+import { signatureHeaders } from '../../core/features/webhooks/signature.ts';
 import { stripeVerifier } from './stripe.ts';
 
 interface Vector {

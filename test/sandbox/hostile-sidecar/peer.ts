@@ -1,6 +1,6 @@
 // Sandboxes whose sidecars all run `peer.js`.
 import { join } from 'node:path';
-import type { SandboxOptions } from '../../../core/sandbox/supervisor.ts';
+import type { SandboxOptions } from '../../../core/platform/sandbox/supervisor.ts';
 import { openSandbox } from '../harness.ts';
 import type { TestSandbox } from '../harness.ts';
 

@@ -1,0 +1,59 @@
+// Lists the operations of the client. Routes of plugins and webhooks are normally built for a running service; here only their
+// definitions are read, so their dependencies are empty stubs.
+import type { Route } from '../../core/kernel/http/route.ts';
+import { createMe } from '../../core/features/people/me.ts';
+import { actionRoutes } from '../../core/features/plugins/actions/routes.ts';
+import { backtestRoutes } from '../../core/features/plugins/backtests/routes.ts';
+import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';
+import { backfillRoutes } from '../../core/features/plugins/backfill/routes.ts';
+import { inboundRoutes } from '../../core/features/plugins/inbound/routes.ts';
+import { installRoutes } from '../../core/features/plugins/installs/routes.ts';
+import { kvRoutes } from '../../core/features/plugins/kv/routes.ts';
+import { scheduledRoutes } from '../../core/features/plugins/one-time-jobs/routes.ts';
+import { createPublicTriage } from '../../core/features/plugins/public-triage/triage.ts';
+import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
+import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
+import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
+import { shadowRoutes } from '../../core/features/plugins/shadows/routes.ts';
+import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
+import { undoRoutes } from '../../core/features/plugins/undo/routes.ts';
+import { proposalRoutes } from '../../core/features/proposals/routes.ts';
+import { resourceRoutes } from '../../core/app/resources.ts';
+import { deliveryRoutes } from '../../core/features/webhooks/deliveries/routes.ts';
+import { endpointResource } from '../../core/features/webhooks/endpoints/routes.ts';
+import { replayRoutes } from '../../core/features/webhooks/replays/routes.ts';
+import { sampleRoutes } from '../../core/features/webhooks/samples/routes.ts';
+
+const nothing = <T>(): T => ({}) as T;
+
+/** Routes that upload or download files use plain `fetch`; a client method would add nothing. */
+const isOfFile = ({ kind }: Route): boolean => kind === 'upload' || kind === 'file';
+/** Inbound requests to plugins have no schema in the API. */
+const isOfOthers = ({ kind }: Route): boolean => kind === 'inbound';
+
+const all: readonly Route[] = [
+  ...resourceRoutes,
+  createMe(nothing()),
+  ...endpointResource(nothing()).routes,
+  ...deliveryRoutes(nothing()),
+  ...replayRoutes(nothing()),
+  ...sampleRoutes(nothing(), nothing(), nothing()),
+  ...installRoutes(nothing()),
+  ...runRoutes(nothing()),
+  ...backtestRoutes(nothing()),
+  ...shadowRoutes(nothing()),
+  ...recorderRoutes(nothing()),
+  ...budgetRoutes(nothing()),
+  ...backfillRoutes(nothing()),
+  ...actionRoutes(nothing()),
+  ...scheduledRoutes,
+  ...undoRoutes(nothing()),
+  trailRoute(nothing()),
+  ...inboundRoutes(nothing()),
+  ...kvRoutes,
+  ...secretRoutes,
+  ...proposalRoutes(nothing(), nothing()),
+  createPublicTriage(nothing()),
+];
+
+export const clientRoutes: readonly Route[] = all.filter((route) => !isOfFile(route) && !isOfOthers(route));

@@ -1,0 +1,90 @@
+// `tatami apps list|create|rotate-secret|delete`: the programs of others that members of a workspace can let act for them.
+import type { Call } from '../../../../sdk/client/call.ts';
+import { theOne } from '../lib/chosen.ts';
+import { wholeNumber } from '../lib/flags.ts';
+import { printResult } from '../lib/output.ts';
+import { connect, readAll, type RemoteOptions } from '../lib/remote.ts';
+import { minuteOf, tableOf } from '../lib/table.ts';
+
+interface App {
+  id: string;
+  name: string;
+  redirectUris: string[];
+  confidential: boolean;
+  createdAt: string;
+}
+
+export interface CreateAppOptions extends RemoteOptions {
+  name: string;
+  redirectUri: string[];
+  confidential?: boolean;
+  description?: string;
+  homepage?: string;
+}
+
+const pathOf = ({ id }: App): string => `/oauth-apps/${encodeURIComponent(id)}`;
+const find = async (call: Call, given: string): Promise<App> =>
+  theOne('app', given, await readAll<App>(call, '/oauth-apps'), ({ name }) => [name]);
+
+export async function listApps(options: RemoteOptions): Promise<void> {
+  printResult(await readAll<App>(connect(options), '/oauth-apps'), options, (apps) =>
+    apps.length === 0
+      ? 'No apps are registered. Register one with `tatami apps create`.'
+      : tableOf([['ID', 'NAME', 'CONFIDENTIAL', 'CREATED', 'REDIRECTS TO'], ...apps.map(rowOf)]).join('\n'),
+  );
+}
+
+function rowOf({ id, name, confidential, createdAt, redirectUris }: App): string[] {
+  return [id, name, confidential ? 'yes' : 'no', minuteOf(createdAt), redirectUris.join(' ')];
+}
+
+export async function createApp(options: CreateAppOptions): Promise<void> {
+  const { name, redirectUri: redirectUris, confidential = false, description, homepage } = options;
+  const made = await connect(options)<App & { secret: string | null }>('POST', '/oauth-apps', {
+    ...{ name, redirectUris, confidential },
+    ...(description === undefined ? {} : { description }),
+    ...(homepage === undefined ? {} : { homepage }),
+  });
+  printResult(made, options, ({ id, name: called, secret }) =>
+    [
+      `client id  ${id}`,
+      `name       ${called}`,
+      secret === null
+        ? 'secret     none: the app is a public client and uses PKCE'
+        : `secret     ${secret}   (shown only once)`,
+    ].join('\n'),
+  );
+}
+
+export async function rotateSecret(
+  given: string,
+  options: RemoteOptions & { graceHours?: string },
+): Promise<void> {
+  const { graceHours } = options;
+  const call = connect(options);
+  const body =
+    graceHours === undefined ? {} : { graceHours: wholeNumber('--grace-hours', graceHours, 0, 168) };
+  const path = `${pathOf(await find(call, given))}/rotate-secret`;
+  const rotated = await call<{ id: string; secret: string; previousSecretExpiresAt: string }>(
+    'POST',
+    path,
+    body,
+  );
+  printResult(rotated, options, ({ secret, previousSecretExpiresAt: until }) =>
+    [
+      `secret     ${secret}   (shown only once)`,
+      `previous   ${Number(graceHours) === 0 ? 'earlier secrets are no longer valid' : `earlier secrets are valid until ${until}`}`,
+    ].join('\n'),
+  );
+}
+
+export async function deleteApp(given: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const found = await find(call, given);
+  await call('DELETE', pathOf(found));
+  printResult(
+    { deleted: true, ...found },
+    options,
+    ({ id, name }) => `${name} (${id}) is deleted, and its grants are revoked`,
+  );
+}

@@ -1,0 +1,89 @@
+// `tatami backup DIR|-`: a full backup, made by a process of its own, while a server runs or not.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { makeBackup, type Backup, type BackupStep } from '../../../platform/backup/make.ts';
+import { parseRetentionRule, type RetentionRule } from '../../../platform/backup/retention-rule.ts';
+import { pruneBackups } from '../../../platform/backup/prune.ts';
+import { readConfig } from '../../config.ts';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { lowerCpuPriority } from '../../../platform/lib/process/cpu.ts';
+import { version } from '../../version.ts';
+import { usage } from '../lib/flags.ts';
+import { createProgress, isTerminal, pourFile, printResult, say } from '../lib/output.ts';
+import { backupLines, inMegabytes, percent, toBackupOutput } from './output.ts';
+
+export interface BackupOptions {
+  dataDir?: string;
+  withKey?: boolean;
+  keep?: string;
+  background?: boolean;
+  json?: boolean;
+}
+
+const stepTexts: Readonly<Record<BackupStep, string>> = {
+  copy: 'copying the database',
+  check: 'checking the copy',
+  compress: 'compressing',
+};
+
+/** @param folder where relative paths begin */
+export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
+  const keep = keepOf(options.keep);
+  if (options.background) lowerCpuPriority();
+  const { dataDir } = readConfig(
+    options.dataDir === undefined ? {} : { dataDir: options.dataDir },
+    undefined,
+    folder,
+  );
+  if (options.withKey)
+    say('The backup will contain the master key: anyone who has the file can read all stored secrets.');
+  if (target === '-') return toStdout(dataDir, options);
+  const into = resolve(folder, target);
+  const made = await make(dataDir, into, options);
+  const pruned = keep ? await pruneBackups(into, keep) : null;
+  printResult({ ...toBackupOutput(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
+    [...backupLines(shown), ...(shown.deleted ?? []).map((path) => `deleted   ${path}`)].join('\n'),
+  );
+}
+
+function keepOf(text: string | undefined): RetentionRule | null {
+  if (text === undefined) return null;
+  const keep = parseRetentionRule(text);
+  if (!keep) throw usage(`--keep must be a rule such as last=3,daily=7,weekly=4,monthly=6, not "${text}".`);
+  return keep;
+}
+
+async function make(dataDir: string, folder: string, { withKey = false }: BackupOptions): Promise<Backup> {
+  const progress = createProgress();
+  try {
+    return await makeBackup({
+      ...{ dataDir, folder, withKey, version },
+      nowMs: systemClock.nowMs,
+      onStep(step, doneBytes, totalBytes) {
+        const done = step === 'compress' ? ` ${percent(doneBytes, totalBytes)}` : '';
+        progress.show(`${stepTexts[step]} (${inMegabytes(totalBytes)})${done}`);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The manifest stands at the beginning and is known at the end, so the file is made whole before any of it goes out. */
+async function toStdout(dataDir: string, options: BackupOptions): Promise<void> {
+  if (options.json || options.keep !== undefined)
+    throw usage('`-` writes the backup to stdout, so --json and --keep need a directory.');
+  if (isTerminal())
+    throw usage('A backup is binary. Redirect it to a file or a program, such as `tatami backup - > FILE`.');
+  const folder = mkdtempSync(join(tmpdir(), 'tatami-backup-'));
+  const clean = (): void => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    const made = await make(dataDir, folder, options);
+    await pourFile(made.path);
+    say(backupLines({ ...toBackupOutput(made), path: 'stdout' }).join('\n'));
+  } finally {
+    clean();
+  }
+}

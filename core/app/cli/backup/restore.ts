@@ -1,0 +1,75 @@
+// `tatami restore FILE --data-dir NEW`: a data directory made of a backup, in which nothing acts by itself until the operator says so.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { restoreBackup } from '../../../platform/backup/restore.ts';
+import { openDestination, type Destination } from '../../../platform/backup/copy/destination/destination.ts';
+import { openSource } from '../../../platform/backup/source.ts';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { systemSentence } from '../../../platform/lib/process/system-errors.ts';
+import { counted } from '../../../platform/lib/text/counted.ts';
+import { readCopyAddress } from '../../config.ts';
+import { moment, usage } from '../lib/flags.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
+import { percent } from './output.ts';
+
+export interface RestoreCommandOptions {
+  dataDir: string;
+  to?: string;
+  key?: string;
+  json?: boolean;
+}
+
+/** @param folder where relative paths begin */
+export async function restore(file: string, options: RestoreCommandOptions, folder: string): Promise<void> {
+  const dataDir = resolve(folder, options.dataDir);
+  const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
+  if (to !== null && Date.parse(to) > systemClock.nowMs())
+    throw usage(`--to ${to} is in the future. Specify an earlier time.`);
+  const openCopy = (where: string): Destination => {
+    const address = readCopyAddress(where, folder);
+    return openDestination(address.to, address.s3);
+  };
+  const source = await openSource(
+    file.startsWith('s3://') ? file : resolve(folder, file),
+    to === null ? null : Date.parse(to),
+    openCopy,
+  );
+  const key = options.key === undefined ? null : keyIn(resolve(folder, options.key));
+  const progress = createProgress();
+  const restored = await restoreBackup({
+    ...{ source, dataDir, key },
+    nowMs: systemClock.nowMs,
+    onProgress: (done, of) => progress.show(`unpacking and checking ${percent(done, of)}`),
+  }).finally(() => progress.end());
+  printResult({ dataDir, ...restored }, options, (shown) =>
+    [
+      `restored  ${shown.dataDir}`,
+      `contains  ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position} of ${shown.at}`,
+      shown.hasKey
+        ? 'key       master.key is in place'
+        : `key       MISSING: copy master.key of the old directory into ${shown.dataDir}; the server does not start without it`,
+      `active    keys, app grants and members that were revoked or removed after ${shown.at} are active again: revoke them before the server is reachable`,
+      ...(shown.generation === null
+        ? [
+            `schema    ${shown.schema}, unchanged: start the Tatami version that created the backup. Webhooks, plugins and schedules are not paused`,
+          ]
+        : [
+            'paused    webhooks, plugins and schedules are paused; start the server, check it, and then run:',
+            `          tatami release --data-dir ${shown.dataDir}`,
+          ]),
+    ].join('\n'),
+  );
+}
+
+/** @throws CommandError */
+function keyIn(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new CommandError(
+      `--key must be a readable file, such as master.key of the data directory. ${systemSentence(error)}`,
+      exitCodes.failed,
+      { cause: error },
+    );
+  }
+}

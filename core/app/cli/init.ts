@@ -1,0 +1,69 @@
+// `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
+import { addressOf, readConfig, type Config } from '../config.ts';
+import { markFirstKeySeen } from '../setup/first-key.ts';
+import { hasWorkspace } from '../setup/first-workspace.ts';
+import { serve } from '../serve.ts';
+import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
+import { CommandError, exitCodes, logHere, printResult } from './lib/output.ts';
+import { endProcessOnBug } from '../../platform/lib/errors/failures.ts';
+import { teamKeyPattern } from '../../platform/lib/text/issue-names.ts';
+import { inOneLine } from '../../platform/lib/text/one-line.ts';
+
+export interface InitOptions {
+  dataDir?: string;
+  workspace: string;
+  team: string;
+  port?: string;
+  host?: string;
+  baseUrl?: string;
+  add?: boolean;
+  json?: boolean;
+}
+
+/** @param folder where a relative data directory begins */
+export async function init(
+  { workspace, team, add = false, json, ...settings }: InitOptions,
+  folder: string,
+): Promise<void> {
+  if (!new RegExp(teamKeyPattern).test(team))
+    throw new CommandError(
+      `--team must be a key such as ENG: 1 to 10 characters A–Z and 0–9, starting with a letter, not "${team}".`,
+      exitCodes.usage,
+    );
+  if (inOneLine(workspace) === '') throw new CommandError('--workspace must not be empty.', exitCodes.usage);
+  // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
+  const planned = readConfig(settings, undefined, folder);
+  // The link leads to the server that will be started.
+  const flags = { ...settings, port: '0', host: '127.0.0.1', baseUrl: addressOf(planned) };
+  const config = readConfig(flags, undefined, folder);
+  const log = logHere('warn');
+  endProcessOnBug(log);
+  const tatami = await serve({ config, log });
+  let made: CreatedWorkspace;
+  try {
+    const unfinished = add ? null : await finishWorkspace(tatami);
+    if (!add && !unfinished && (await hasWorkspace(tatami.services.store)))
+      throw new CommandError(`${config.dataDir} already has a workspace. Add another one with --add.`);
+    made = unfinished ?? (await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team }));
+    const { workspaceId, teamKey, apiKey, setUpUrl } = made.workspace;
+    printResult(made.workspace, { json }, () =>
+      [
+        `workspace ${workspaceId}`,
+        `team      ${teamKey}`,
+        `account   ${setUpUrl}   (${linkHint(planned)}; works once)`,
+        `key       ${apiKey}   (shown only once)`,
+      ].join('\n'),
+    );
+    await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);
+  } finally {
+    await tatami.stop();
+  }
+  if (!made.complete) process.exitCode = exitCodes.failed;
+}
+
+/** The link holds the address that the configuration names, which a server started with other settings does not have. */
+function linkHint({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
+  if (baseUrl !== null) return 'once the server runs';
+  if (port === 0) return 'once the server runs; replace 0 with its port';
+  return `once the server runs on port ${port} of ${host}`;
+}

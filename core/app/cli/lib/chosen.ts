@@ -1,0 +1,41 @@
+// The one of a list that somebody means by its id, or by another of its names.
+import { ApiCallError } from '../../../../sdk/client/index.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { CommandError } from './output.ts';
+
+/**
+ * @param noun such as `member`
+ * @param namesOf those beside the id; in any case
+ * @throws ApiCallError not_found, CommandError where several have the name
+ */
+export function theOne<T extends { readonly id: string }>(
+  noun: string,
+  given: string,
+  all: readonly T[],
+  namesOf: (one: T) => readonly (string | null)[],
+): T {
+  const found = findAll(given, all, namesOf);
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  if (only)
+    throw new CommandError(
+      `Several ${noun}s have the name ${given}: ${found.map(({ id }) => id).join(', ')}. Use the id of one.`,
+    );
+  const known = all.flatMap((one) => namesOf(one).filter((name) => name !== null));
+  throw new ApiCallError(404, {
+    code: 'not_found',
+    message: `There is no ${noun} ${given}.${didYouMean(given, known) || ` List the ${noun}s to find the id.`}`,
+  });
+}
+
+/** Returns all objects with the id, or if there are none, with the name. */
+export function findAll<T extends { readonly id: string }>(
+  given: string,
+  all: readonly T[],
+  namesOf: (one: T) => readonly (string | null)[],
+): T[] {
+  const byId = all.filter(({ id }) => id === given);
+  if (byId.length > 0) return byId;
+  const wanted = given.toLowerCase();
+  return all.filter((one) => namesOf(one).some((name) => name?.toLowerCase() === wanted));
+}

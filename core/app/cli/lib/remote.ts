@@ -1,0 +1,141 @@
+// Shared code of commands that call a server: its address, the key or login, and notices about waits.
+import { createCall, type Call } from '../../../../sdk/client/call.ts';
+import { ApiCallError } from '../../../../sdk/client/index.ts';
+import { readRemote } from '../../config.ts';
+import { programName } from '../../../platform/lib/process/own-program.ts';
+import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { readLogins, serverName, type Login } from '../login/credentials.ts';
+import { CommandError, exitCodes, say } from './output.ts';
+import { isFresh } from '../login/tokens.ts';
+
+export interface RemoteOptions {
+  server?: string;
+  token?: string;
+  json?: boolean;
+}
+
+// The token that a command sends for a login: renewed a little before it ends, by one command for all that run beside it.
+
+interface Access {
+  /** The login as it is known here. */
+  current(): Login;
+  /** Returns an access token that does not expire soon. @throws CommandError if the login has ended */
+  token(): Promise<string>;
+  /** Replaces a token that the server refused. @throws CommandError if the login has ended */
+  renew(): Promise<void>;
+}
+
+function createAccess(login: Login): Access {
+  let known = login;
+  let pending: Promise<Login> | null = null;
+
+  const renew = async (): Promise<void> => {
+    pending ??= import('../login/renew.ts').then(({ renewLogin }) => renewLogin(known));
+    try {
+      known = await pending;
+    } finally {
+      pending = null;
+    }
+  };
+
+  return {
+    current: () => known,
+    async token() {
+      if (!isFresh(known)) await renew();
+      return known.accessToken;
+    },
+    renew,
+  };
+}
+
+export interface Remote {
+  readonly server: string;
+  /** The key, or a function that returns the current access token of a login. */
+  readonly token: string | (() => Promise<string>);
+  /** Null if a key was given. */
+  readonly access: Access | null;
+  /** Source of the server address; null if it was given on the command line. */
+  readonly named: string | null;
+}
+
+/**
+ * A key that is given goes to the server that is named, or to the usual one: never to one that only a login names. Without a key it
+ * is the login for the server that is named, or the current one.
+ * @throws CommandError if there is neither an API key nor a login
+ */
+export function remoteOf(options: RemoteOptions): Remote {
+  const { server, token, sourceVariable, isExplicit } = readRemote(options);
+  if (token !== null) return { server, token, named: sourceVariable, access: null };
+  const logins = readLogins();
+  const login = isExplicit ? logins.find((one) => one.server === serverName(server)) : logins[0];
+  if (!login)
+    throw new CommandError(
+      `You are not logged in${isExplicit ? ` to ${server}` : ''}. Run \`${programName} login${isExplicit ? ` --server ${quoted(server)}` : ''}\`, or pass an API key with --token or TATAMI_TOKEN.`,
+      exitCodes.loginNeeded,
+    );
+  const access = createAccess(login);
+  return {
+    server: login.server,
+    token: access.token,
+    access,
+    named: logins.length > 1 ? 'your login' : null,
+  };
+}
+
+/** Prints the server that gets the key if it is not set on the command line. @throws CommandError if there is neither a key nor a login */
+export function connect(options: RemoteOptions, note: (text: string) => void = say): Call {
+  return callOf(remoteOf(options), note);
+}
+
+/** The same, of what was found before. */
+export function callOf({ server, token, access, named }: Remote, note: (text: string) => void = say): Call {
+  if (named !== null)
+    note(
+      `Using the server ${server}${access === null ? '' : ` and the workspace ${access.current().workspace.name}`}, from ${named}.`,
+    );
+  const call = createCall({
+    server,
+    token,
+    onWait: (waitMs, reason) => note(`${reason.message} Retrying in ${Math.ceil(waitMs / 1000)} s.`),
+  });
+  return access === null ? call : byLogin(call, access);
+}
+
+function byLogin(call: Call, access: Access): Call {
+  return async <T>(...asked: Parameters<Call>): Promise<T> => {
+    try {
+      return await call<T>(...asked).catch(async (error: unknown) => {
+        // A token may end before its time, where clocks are set or a server is restored: once, another is asked for.
+        if (!(error instanceof ApiCallError && error.status === 401)) throw error;
+        await access.renew();
+        return call<T>(...asked);
+      });
+    } catch (error) {
+      throw error instanceof ApiCallError && error.code === 'insufficient_scope' ? inLogin(error) : error;
+    }
+  };
+}
+
+/** A login is an app: it holds what the person left ticked, and never what would let it decide in a person's place. */
+function inLogin(error: ApiCallError): ApiCallError {
+  const { status, code, message, requestId, details, page, cause } = error;
+  const hint = 'If you did not allow this at login, log in again. Some scopes need an API key (--token).';
+  return new ApiCallError(status, {
+    ...{ code, message: `${message} ${hint}`, details, page, cause },
+    ...(requestId === null ? {} : { requestId }),
+  });
+}
+
+/** Every page of a list. @param path of it, also with a query */
+export async function readAll<T>(call: Call, path: string): Promise<T[]> {
+  const all: T[] = [];
+  for (let after: string | null = ''; after !== null;) {
+    const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+    );
+    all.push(...page.data);
+    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+  }
+  return all;
+}

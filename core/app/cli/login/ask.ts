@@ -1,0 +1,180 @@
+// Has a person allow the command line, in a browser of this machine or of another, and comes back with tokens.
+import * as client from 'openid-client';
+import { CommandError, say } from '../lib/output.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { inWords, isUnreachable } from './oauth-error.ts';
+import { tokensOf, type LoginTokens } from './tokens.ts';
+import { readBrowsers } from '../../config.ts';
+
+const waitMsMax = 15 * 60_000;
+
+// Opens an address in the person's browser: a program is started with the address as one argument, never by a shell.
+
+/** @param url of http or https, so that no program takes it for an option. @returns false where nothing could be started */
+function openBrowser(url: string): boolean {
+  for (const browser of readBrowsers()) {
+    const words = browser.trim().split(/\s+/);
+    const command = words.includes('%s')
+      ? words.map((word) => (word === '%s' ? url : word))
+      : [...words, url];
+    if (start(command)) return true;
+  }
+  return false;
+}
+
+function start(command: string[]): boolean {
+  try {
+    // The browser is detached and writes nothing to this terminal.
+    Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Loopback redirect URI of a login (RFC 8252 §7.3): a local port that is open until the browser delivers the code. Other requests are
+// rejected.
+
+const path = '/callback';
+
+interface Loopback {
+  readonly redirectUri: string;
+  /** The address that the browser came with; its parameters are to be checked. */
+  readonly answer: Promise<URL>;
+  /** Once the browser has its page. */
+  close(): Promise<void>;
+}
+
+/** @param state of the request, which no other page of the browser knows (RFC 6749 §10.12) */
+function listen(state: string): Loopback {
+  const { promise: answer, resolve } = Promise.withResolvers<URL>();
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const url = new URL(request.url);
+      // A host name other than the address indicates DNS rebinding by another site.
+      const isOurs =
+        request.method === 'GET' && url.pathname === path && url.host === `127.0.0.1:${server.port}`;
+      if (!isOurs) return page(404, 'Page not found. Return to the command line.');
+      if (url.searchParams.get('state') !== state)
+        return page(
+          400,
+          'This login does not match the one that the command line started. Run tatami login again.',
+        );
+      resolve(url);
+      return page(
+        200,
+        url.searchParams.has('code')
+          ? 'Login allowed. You can close this page and return to the command line.'
+          : 'Login denied. You can close this page.',
+      );
+    },
+  });
+  return {
+    redirectUri: `http://127.0.0.1:${server.port}${path}`,
+    answer,
+    close: () => server.stop(),
+  };
+}
+
+function page(status: number, text: string): Response {
+  return new Response(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tatami</title><p>${text}</p></html>`,
+    {
+      status,
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        // The port closes once this is read.
+        connection: 'close',
+      },
+    },
+  );
+}
+
+/** Authorization code with PKCE, by a redirect to this machine (RFC 7636, RFC 8252). @throws CommandError */
+export async function askInBrowser(
+  from: AuthorizationServer,
+  scopes: readonly string[],
+): Promise<LoginTokens> {
+  const { server, config, resource } = from;
+  const verifier = client.randomPKCECodeVerifier();
+  const state = client.randomState();
+  const loopback = listen(state);
+  try {
+    const { href } = client.buildAuthorizationUrl(config, {
+      redirect_uri: loopback.redirectUri,
+      scope: scopes.join(' '),
+      resource,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+    });
+    const isOpened = openBrowser(href);
+    say(isOpened ? 'Allow the login in your browser. If it does not open, open this address:' : noBrowser);
+    say(`\n  ${href}\n`);
+    const arrived = await Promise.race([loopback.answer, tooLate()]);
+    // Checks `state` and `iss` as well (RFC 9207).
+    const answer = await client.authorizationCodeGrant(
+      config,
+      arrived,
+      { pkceCodeVerifier: verifier, expectedState: state },
+      { resource },
+    );
+    return tokensOf(answer);
+  } catch (error) {
+    throw inWords(server, error);
+  } finally {
+    await loopback.close();
+  }
+}
+
+const noBrowser =
+  'No browser could be opened. Open this address in a browser on this machine, or run the command again with --device to use another machine:';
+
+async function tooLate(): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, waitMsMax).unref());
+  throw new CommandError('The login was not allowed within 15 minutes. Run the command again.');
+}
+
+/** Logs in with a device code that the user enters in any browser (RFC 8628). @throws CommandError */
+export async function askByCode(from: AuthorizationServer, scopes: readonly string[]): Promise<LoginTokens> {
+  const { server, config, resource } = from;
+  try {
+    const asked = await client.initiateDeviceAuthorization(config, { scope: scopes.join(' '), resource });
+    const { verification_uri: address, user_code: code, expires_in: seconds } = asked;
+    if (!address.startsWith(`${server}/`))
+      throw new CommandError(
+        `${server} uses a login page on another server, ${address}. Check the address of the server.`,
+      );
+    say(
+      `In any browser, open\n\n  ${address}\n\nand enter the code  ${code}  within ${Math.floor(seconds / 60)} minutes.`,
+    );
+    return tokensOf(await pollFor(config, asked, resource));
+  } catch (error) {
+    throw inWords(server, error);
+  }
+}
+
+/** Goes on while a server is away, as long as the code is good. */
+async function pollFor(
+  config: client.Configuration,
+  asked: client.DeviceAuthorizationResponse,
+  resource: string,
+): Promise<client.TokenEndpointResponse> {
+  const signal = AbortSignal.timeout(asked.expires_in * 1000);
+  for (;;) {
+    try {
+      return await client.pollDeviceAuthorizationGrant(config, asked, { resource }, { signal });
+    } catch (error) {
+      if (signal.aborted)
+        throw new CommandError('The login was not allowed in time. Run the command again.', undefined, {
+          cause: error,
+        });
+      if (!isUnreachable(error)) throw error;
+    }
+  }
+}

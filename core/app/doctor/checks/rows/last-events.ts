@@ -1,0 +1,80 @@
+import { contracts } from '../../../../features/contracts.ts';
+import { idOf } from '../../facts/fact.ts';
+import type { RowSubject } from '../../subject.ts';
+import { readEvent, type Data } from './last-event.ts';
+
+export interface LastEvents {
+  /** Returns undefined if the log has no event of the object. */
+  sequenceOf(workspaceId: string, kind: string, id: string): number | undefined;
+  of(kind: string): Iterable<LogObject>;
+  /**
+   * Returns true unless the log shows that the object, and the issue or comment that it belongs to, still
+   * exist.
+   */
+  mayBeGone(workspaceId: string, kind: string, id: string): boolean;
+}
+
+interface LogObject {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** Entities whose rows a purge of their issue removes without separate events. */
+const partsOfIssues = ['comment', 'reaction', 'subscriber', 'sla_clock', 'inbox_item'];
+/** Event types after which a row may be removed; archived inbox items are removed later like deleted objects. */
+const endTypes: ReadonlySet<string> = new Set([
+  ...contracts.flatMap(({ events }) => (events.deleted === undefined ? [] : [events.deleted])),
+  'issue.purged',
+  'inbox.item_archived',
+]);
+
+export function lastEventsOf(subject: RowSubject): LastEvents {
+  const last = new Map<string, Map<string, number>>();
+  const all = subject.rows<{ workspace_id: string; entity_kind: string; entity_id: string; last: number }>(
+    'SELECT workspace_id, entity_kind, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
+  );
+  for (const { workspace_id: workspaceId, entity_kind: kind, entity_id: id, last: sequence } of all) {
+    const sequences = last.get(kind) ?? new Map<string, number>();
+    last.set(kind, sequences.set(`${workspaceId} ${id}`, sequence));
+  }
+  const sequenceOf: LastEvents['sequenceOf'] = (workspaceId, kind, id) =>
+    last.get(kind)?.get(`${workspaceId} ${id}`);
+
+  /** Reads the type before the data, because that usually avoids reading an archive file. */
+  const isEndType = (workspaceId: string, sequence: number): boolean =>
+    subject
+      .rows<{ type: string }>(
+        'SELECT type FROM events WHERE workspace_id = ?1 AND sequence = ?2',
+        workspaceId,
+        sequence,
+      )
+      .some(({ type }) => endTypes.has(type));
+  const mayBeGone: LastEvents['mayBeGone'] = (workspaceId, kind, id) => {
+    const sequence = sequenceOf(workspaceId, kind, id);
+    if (sequence === undefined || isEndType(workspaceId, sequence)) return true;
+    const event = readEvent(subject, workspaceId, sequence);
+    if (!event || isEnded(kind, event.data)) return true;
+    if (!partsOfIssues.includes(kind)) return false;
+    const { issue, commentId } = event.data;
+    // A reaction is removed with its comment. Events of earlier versions have no issue field, and an inbox
+    // item may have no issue.
+    if (typeof commentId === 'string' && mayBeGone(workspaceId, 'comment', commentId)) return true;
+    const issueId = idOf(issue);
+    return typeof issueId === 'string' ? mayBeGone(workspaceId, 'issue', issueId) : issueId === undefined;
+  };
+  return {
+    sequenceOf,
+    mayBeGone,
+    *of(kind) {
+      for (const [key, sequence] of last.get(kind) ?? []) {
+        const [workspaceId = '', id = ''] = key.split(' ');
+        yield { workspaceId, id, sequence };
+      }
+    },
+  };
+}
+
+function isEnded(kind: string, { deletedAt, archivedAt }: Data): boolean {
+  return typeof deletedAt === 'string' || (kind === 'inbox_item' && typeof archivedAt === 'string');
+}

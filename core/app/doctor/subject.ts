@@ -1,0 +1,138 @@
+// Opens the data directory that the doctor checks, over a read-only connection, with or without a running
+// server.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { holderOf } from '../../platform/store/files/data-dir.ts';
+import { readKeyFile } from '../../platform/store/files/master-key.ts';
+import { openToLook, type Connection } from '../../platform/store/engine/looking.ts';
+import { partsIn } from '../../kernel/events/log/archived.ts';
+import { readArchivedSync, type ArchivedFile } from '../../platform/store/files/archive.ts';
+
+// Reads archived events one by one for the checks. Caches one file at a time, so read events in order.
+
+interface ArchivedEvents {
+  /** Returns true if the event is archived. */
+  holds(workspaceId: string, sequence: number): boolean;
+  /**
+   * @param first sequence of the first event in the file
+   * @returns data of the event as JSON; null if the file cannot be read
+   */
+  dataOf(workspaceId: string, first: number, sequence: number): string | null;
+  /** Number of events that could not be read. */
+  readonly unread: number;
+}
+
+/** @param folder `archive` of the data directory */
+function openArchived(folder: string, rows: Subject['rows']): ArchivedEvents {
+  let lasts: ReadonlyMap<string, number> | undefined;
+  let open: { readonly name: string; readonly texts: ReadonlyMap<number, string> | null } | undefined;
+
+  const unread = new Set<string>();
+
+  const lastOf = (workspaceId: string): number => {
+    lasts ??= new Map(
+      rows<{ id: string; last: number }>(
+        'SELECT workspace_id AS id, max(last_sequence) AS last FROM event_files GROUP BY 1',
+      ).map(({ id, last }) => [id, last]),
+    );
+    return lasts.get(workspaceId) ?? 0;
+  };
+  const read = (workspaceId: string, first: number): ReadonlyMap<number, string> | null => {
+    const [file] = rows<ArchivedFile>(
+      `SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files
+       WHERE workspace_id = ?1 AND first_sequence = ?2`,
+      workspaceId,
+      first,
+    );
+    try {
+      return file ? readArchivedSync(folder, file) : null;
+    } catch {
+      // The `archive` check reports the reason.
+      return null;
+    }
+  };
+  return {
+    holds: (workspaceId, sequence) => sequence <= lastOf(workspaceId),
+    dataOf(workspaceId, first, sequence) {
+      const name = `${workspaceId} ${first}`;
+      if (open?.name !== name) open = { name, texts: read(workspaceId, first) };
+      const text = open.texts?.get(sequence);
+      if (text !== undefined) return partsIn(text).data;
+      unread.add(`${workspaceId} ${sequence}`);
+      return null;
+    },
+    get unread() {
+      return unread.size;
+    },
+  };
+}
+
+export type RowSubject = Pick<Subject, 'database' | 'rows'> & { readonly archived?: ArchivedEvents };
+
+export interface Subject {
+  readonly config: Config;
+  readonly dir: string;
+  readonly path: {
+    readonly database: string;
+    readonly logHead: string;
+    readonly masterKey: string;
+    readonly snapshots: string;
+    readonly walArchive: string;
+  };
+  /** Process id of the server that uses the directory; null without a server. */
+  readonly servedBy: string | null;
+  /** 32 bytes; null if the file is missing or invalid. */
+  readonly masterKey: Uint8Array | null;
+  readonly nowMs: number;
+  /**
+   * Read unverified text as blobs, because libsql aborts the process on text that is not UTF-8.
+   * @throws Error if the database cannot be opened
+   */
+  database(): Connection;
+  /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
+  rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
+  readonly archived: ArchivedEvents;
+  close(): void;
+}
+
+/** @throws Error if the directory does not exist */
+export function openSubject(config: Config, nowMs: number): Subject {
+  const dir = config.dataDir;
+  if (!existsSync(dir)) throw new Error(`The data directory ${dir} does not exist. Set it with --data-dir.`);
+  const path = {
+    database: join(dir, 'tatami.db'),
+    logHead: join(dir, 'log-head'),
+    masterKey: join(dir, 'master.key'),
+    snapshots: join(dir, 'snapshots'),
+    walArchive: join(dir, 'spool'),
+  };
+  let db: Connection | null = null;
+  const servedBy = holderOf(dir);
+  const database = (): Connection => (db ??= openExisting(path.database, servedBy !== null));
+  const rows: Subject['rows'] = <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
+    database()
+      .prepare(sql)
+      .all([...params]) as R[];
+  return {
+    config,
+    dir,
+    path,
+    servedBy,
+    masterKey: readKeyFile(path.masterKey),
+    nowMs,
+    database,
+    rows,
+    archived: openArchived(join(dir, 'archive'), rows),
+    close() {
+      db?.close();
+      db = null;
+    },
+  };
+}
+
+function openExisting(path: string, isServed: boolean): Connection {
+  if (!existsSync(path))
+    throw new Error(`The database ${path} does not exist. Set the data directory with --data-dir.`);
+  return openToLook(path, isServed);
+}

@@ -1,0 +1,90 @@
+// Gives access to the files embedded in the executable. Files that must exist on disk to run are unpacked to the cache directory;
+// the others are read in place.
+import { readFileSync } from 'node:fs';
+import sizesFile from 'artifact:sizes.part';
+import isolatedVmFile from 'artifact:isolated-vm.part';
+import libsqlFile from 'artifact:libsql.part';
+import nodeFile from 'artifact:node.part';
+import guestFile from 'artifact:guest.part';
+import pluginsFile from 'artifact:plugins.part';
+import sdkFile from 'artifact:sdk.part';
+import sidecarFile from 'artifact:sidecar.part';
+import { readCacheDir } from '../config.ts';
+import type { Embedded } from '../../platform/lib/process/embedded.ts';
+import { openCache, type Packed } from './cache.ts';
+import { spawnSync } from 'node:child_process';
+
+type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
+
+const readText = (path: string): string => readFileSync(path, 'utf8');
+const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
+
+const once = <T>(make: () => T): (() => T) => {
+  let cached: { value: T } | undefined;
+  return () => (cached ??= { value: make() }).value;
+};
+
+const sizes = once(() => readJson<Sizes>(sizesFile));
+const cache = once(() => openCache(readCacheDir()));
+
+const parts = {
+  node: (): Packed => ({ name: 'node', file: nodeFile, isProgram: true, ...sizes().node }),
+  isolatedVm: (): Packed => ({
+    name: 'isolated-vm',
+    file: isolatedVmFile,
+    isProgram: false,
+    ...sizes()['isolated-vm'],
+  }),
+  libsql: (): Packed => ({ name: 'libsql', file: libsqlFile, isProgram: false, ...sizes().libsql }),
+};
+
+const isolatedVmPath = once(() => cache().unpack(parts.isolatedVm()));
+
+// Checks that the unpacked Node runs on this machine and loads isolated-vm. It runs once after unpacking; otherwise the first
+// plugin would fail.
+
+const load =
+  'try { process.dlopen({ exports: {} }, process.argv[1]); } catch (error) { process._rawDebug(error.message); process.exit(1); }';
+
+/** @param addonPath path of isolated-vm's addon. @throws Error naming what the machine lacks */
+export function proveNodeRuns(path: string, addonPath: string): void {
+  const options = { env: {}, encoding: 'utf8' } as const;
+  const { error, status, signal, stderr } = spawnSync(
+    path,
+    ['--no-node-snapshot', '-e', load, addonPath],
+    options,
+  );
+  if (status === 0) return;
+  if (error !== undefined && 'code' in error && error.code === 'EACCES')
+    throw new Error(
+      `${path} may not be executed: its file system is probably mounted noexec. Name a directory on another one with TATAMI_CACHE_DIR.`,
+      { cause: error },
+    );
+  const said = error?.message ?? (stderr.trim() || `it exits with ${status ?? signal}`);
+  throw new Error(
+    `Node, which runs plugins, does not run here: ${said}. It needs glibc 2.34 and the libstdc++6 of GCC 12 or later; set TATAMI_NODE to use another Node 24.`,
+  );
+}
+
+const prove = (node: string): void => proveNodeRuns(node, isolatedVmPath());
+const nodePath = once(() => cache().unpack(parts.node(), prove));
+
+/** Path of libsql's addon. Each thread loads it itself. */
+export const libsqlPath = once(() => cache().unpack(parts.libsql()));
+
+export const embedded: Embedded = {
+  nodePath,
+  isolatedVmPath,
+  sidecarPrograms: () => ({ sidecar: readText(sidecarFile), guest: readText(guestFile) }),
+  plugins: () => readJson(pluginsFile),
+  sdkFiles: () => readJson(sdkFile),
+  prepare() {
+    isolatedVmPath();
+    nodePath();
+  },
+  verify: () => [
+    cache().verify(parts.node(), prove),
+    cache().verify(parts.isolatedVm()),
+    cache().verify(parts.libsql()),
+  ],
+};

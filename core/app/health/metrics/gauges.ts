@@ -1,0 +1,178 @@
+// Metrics that are computed at each scrape. No label identifies a workspace, an object or an address.
+import { readdirSync } from 'node:fs';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Progress } from '../../../kernel/events/consumers/progress.ts';
+import { problemKinds, type Problems } from '../../../platform/lib/errors/problems.ts';
+import type { OutcomeCounter } from '../../../platform/lib/outcome-counter.ts';
+import { systemStatement } from '../../../platform/store/statement.ts';
+import type { Store } from '../../../platform/store/store.ts';
+import { databaseBytes, diskSpaceOf } from '../disk.ts';
+import type { LoopLag } from './loop-lag.ts';
+
+/**
+ * Upper limit of the count, so that counting a long backlog costs the event loop no more than a short one.
+ */
+const countedMax = 20_000;
+
+const openWork = systemStatement<{ waiting: number }>(
+  'metrics.open_work',
+  'the metrics report the pending work of all workspaces',
+  `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
+);
+const workTypes = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
+
+const pluginStates = systemStatement<{ state: string; plugins: number }>(
+  'metrics.plugins',
+  'the metrics report the plugins of all workspaces by state',
+  'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
+);
+
+export interface Measured {
+  readonly store: Store;
+  readonly problems: Problems;
+  readonly outcomeCounter: OutcomeCounter;
+  readonly dataDir: string;
+  readonly version: string;
+  nowMs(): number;
+  progress(): readonly Progress[];
+  sandboxState(): string;
+}
+
+export function defineGauges(registry: Registry, measured: Measured, lag: LoopLag): void {
+  const gauge = gauges(registry);
+  gauge('tatami_info', 'Version of the server.', 'version', () => [[measured.version, 1]]);
+  defineWork(registry, measured);
+  defineState(registry, measured);
+  gauge(
+    'tatami_event_loop_lag_seconds',
+    'Longest delay of the event loop since the last scrape.',
+    null,
+    () => [['', lag.longestMs() / 1_000]],
+  );
+  gauge('process_resident_memory_bytes', 'Resident memory of the process.', null, () => [
+    ['', process.memoryUsage.rss()],
+  ]);
+  gauge('process_open_fds', 'Open file descriptors.', null, () => [['', openFiles()]]);
+  gauge('process_start_time_seconds', 'Start time of the process since the epoch.', null, () => [
+    ['', Math.floor(measured.nowMs() / 1_000 - process.uptime())],
+  ]);
+}
+
+/** Defines metrics of background work. */
+function defineWork(registry: Registry, { store, outcomeCounter, progress }: Measured): void {
+  const gauge = gauges(registry);
+  const counter = counters(registry);
+  counter('tatami_store_batches_total', 'Batches committed.', null, () => [['', store.counts().batches]]);
+  counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
+    ['', store.counts().groups],
+  ]);
+  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () =>
+    outcomeCounter.of('runs'),
+  );
+  counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by outcome.', 'outcome', () =>
+    outcomeCounter.of('deliveries'),
+  );
+  gauge(
+    'tatami_consumer_events_behind',
+    'Events that the consumer has not processed or queued yet.',
+    'consumer',
+    () => progress().map(({ consumer, behind }) => [consumer, behind]),
+  );
+  gauge(
+    'tatami_consumer_stalled_seconds',
+    'Time since the last progress of a consumer with pending events.',
+    'consumer',
+    () => progress().map(({ consumer, stalledMs }) => [consumer, stalledMs / 1_000]),
+  );
+  gauge(
+    'tatami_work_waiting',
+    `Queued jobs that are not due or wait for a worker; at most ${countedMax}.`,
+    'kind',
+    () =>
+      Promise.all(
+        workTypes.map(
+          async (kind) => [kind, (await store.readSystem(openWork, { kind }))[0]?.waiting ?? 0] as const,
+        ),
+      ),
+  );
+  gauge('tatami_plugins', 'Installed plugins.', 'state', async () =>
+    (await store.readSystem(pluginStates)).map(({ state, plugins }) => [state, plugins]),
+  );
+}
+
+/** Defines metrics of disk, sandbox and problems. */
+function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxState }: Measured): void {
+  const gauge = gauges(registry);
+  gauge('tatami_database_bytes', 'Size of the database files.', 'file', () => {
+    const { database, log } = databaseBytes(dataDir);
+    return [
+      ['database', database],
+      ['log', log],
+    ];
+  });
+  gauge('tatami_disk_free_bytes', 'Free space on the disk of the data directory.', null, () => [
+    ['', diskSpaceOf(dataDir).free],
+  ]);
+  gauge('tatami_disk_total_bytes', 'Size of the disk of the data directory.', null, () => [
+    ['', diskSpaceOf(dataDir).total],
+  ]);
+  gauge('tatami_sandbox_state', '1 for the current state of the plugin sandbox.', 'state', () =>
+    ['unused', 'starting', 'ready', 'down'].map((state) => [state, sandboxState() === state ? 1 : 0]),
+  );
+  const ages = (): ReadonlyMap<string, number> =>
+    new Map(problems.list().map(({ kind, sinceMs }) => [kind, Math.max(0, nowMs() - sinceMs) / 1_000]));
+  gauge('tatami_problem', '1 while there is a problem of this type.', 'kind', () => {
+    const raised = ages();
+    return problemKinds.map((kind) => [kind, raised.has(kind) ? 1 : 0]);
+  });
+  gauge('tatami_problem_seconds', 'Age of the problem of this type; 0 if there is none.', 'kind', () => {
+    const raised = ages();
+    return problemKinds.map((kind) => [kind, raised.get(kind) ?? 0]);
+  });
+}
+
+type LabelledValues = Iterable<readonly [label: string, value: number]>;
+/** @param label null for a single value, whose label is ignored */
+type Define = (
+  name: string,
+  help: string,
+  label: string | null,
+  read: () => LabelledValues | Promise<LabelledValues>,
+) => void;
+
+function gauges(registry: Registry): Define {
+  return (name, help, label, read) => {
+    const gauge: Gauge = new Gauge({
+      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      async collect() {
+        gauge.reset();
+        for (const [value, number] of await read())
+          if (label === null) gauge.set(number);
+          else gauge.set({ [label]: value }, number);
+      },
+    });
+  };
+}
+
+function counters(registry: Registry): Define {
+  return (name, help, label, read) => {
+    const counter: Counter = new Counter({
+      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      async collect() {
+        counter.reset();
+        for (const [value, number] of await read())
+          if (label === null) counter.inc(number);
+          else counter.inc({ [label]: value }, number);
+      },
+    });
+  };
+}
+
+/** Returns the number of open files; 0 if the system does not report it. */
+function openFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
+  }
+}

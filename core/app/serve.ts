@@ -1,0 +1,332 @@
+// Composition root: configuration → store → socket → services → request handling → workers → app. Everything is created here once and
+// passed down. The parts are in `serve/`.
+import { join } from 'node:path';
+import { createBackupSchedule, type BackupSchedule } from '../platform/backup/schedule.ts';
+import { createCommitter, type Committer } from '../kernel/changes/commit.ts';
+import { createWorkspaceCache } from '../kernel/changes/workspace-cache.ts';
+import { createCopier, type Copier } from '../platform/backup/copy/copier.ts';
+import { openDestination } from '../platform/backup/copy/destination/destination.ts';
+import { addressOf, type Config } from './config.ts';
+import type { Services } from '../kernel/context.ts';
+import { schemasOf } from '../kernel/contract/schemas.ts';
+import { createHealth, type Health } from './health/health.ts';
+import { streamRoutes } from '../kernel/events/stream/routes.ts';
+import { createApp, type App } from '../kernel/http/app.ts';
+import { docsRoutes } from '../kernel/http/openapi/docs.ts';
+import { createOpenApi } from '../kernel/http/openapi/routes.ts';
+import { createFreshEvents } from '../kernel/events/consumers/fresh.ts';
+import { readSeenTimes } from '../kernel/events/wall-clock.ts';
+import { systemClock, type Clock } from '../platform/lib/time/clock.ts';
+import { createEgress, resolveWithSystem, type Egress, type Resolve } from '../platform/lib/egress/egress.ts';
+import { createLedger, type Ledger } from '../kernel/ledger/ledger.ts';
+import { createIds } from '../platform/lib/ids.ts';
+import { createMe } from '../features/people/me.ts';
+import type { Log } from '../platform/lib/log.ts';
+import { createMail } from '../platform/lib/mail.ts';
+import { registrationRoutes } from '../features/oauth/clients/routes.ts';
+import { oauthRoutes, type OAuthOptions } from '../features/oauth/runtime.ts';
+import { createProblems, type Problems } from '../platform/lib/errors/problems.ts';
+import { createSealing } from '../platform/lib/secrets/sealing.ts';
+import { embedded } from '../platform/lib/process/embedded.ts';
+import { createOutcomeCounter } from '../platform/lib/outcome-counter.ts';
+import { createLoopQueue } from '../platform/lib/fairness/loop-queue.ts';
+import { guideRoutes } from './pages/guides.ts';
+import { pageRoutes } from './pages/pages.ts';
+import { proposal } from '../features/proposals/contract.ts';
+import { installFirstParty } from '../features/plugins/first-party.ts';
+import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
+import { createAgents, type Agents } from './serve/agents.ts';
+import { createHttpAdapters, type HttpAdapters } from './serve/http-adapters.ts';
+import { createRestorePause, type RestorePause } from './serve/restore-pause.ts';
+import { createIdentity, type ServedIdentity } from './serve/identity.ts';
+import { settleMasterKey } from './serve/master-key.ts';
+import { openOperatorServer, type OperatorServer } from './serve/operator-server.ts';
+import { peopleRoutes } from './serve/people.ts';
+import { listen, type Socket } from './serve/socket.ts';
+import { createWorkers, type Workers } from './serve/workers.ts';
+import type { OperatorRpcOptions } from './setup/keys/key-rpc.ts';
+import { createOperatorRpc } from './setup/operator-rpc.ts';
+import { readInstallation, type Installation } from '../platform/store/files/installation.ts';
+import { clearIncoming, createBlobs } from '../platform/store/files/blobs.ts';
+import { openStore } from '../platform/store/open-store.ts';
+import { scopeOf, type Store } from '../platform/store/store.ts';
+import { directoryAfter, directorySection } from '../kernel/resource/directory.ts';
+import { tagGroups } from './tags.ts';
+import { version } from './version.ts';
+
+/** Time that clients have on shutdown to finish sending requests and to receive responses. */
+const drainMs = 4_000;
+/** Time, within `drainMs`, for connections to become idle. */
+const quietByMs = 1_500;
+/** Time limit for sending the last part of the continuous copy. */
+const lastCopyMs = 3_000;
+
+export interface ServeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
+  /** DNS of webhook receivers. */
+  readonly resolve?: Resolve;
+}
+
+export interface Tatami {
+  readonly url: string;
+  /** URL of the metrics; null if metrics are off. */
+  readonly metricsUrl: string | null;
+  /** True if this start created the data directory. */
+  readonly newDataDir: boolean;
+  readonly app: App;
+  readonly services: Services;
+  readonly committer: Committer;
+  /** Null if there is no continuous copy. */
+  readonly copier: Copier | null;
+  /** Installs a first-party plugin and grants the scopes that it requests. */
+  installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
+  /** Resolves once events, runs and deliveries have caught up and nothing is due. */
+  settled(): Promise<void>;
+  /**
+   * Drains requests in flight, then closes everything.
+   * @param quietMs connections are closed once no request has arrived on any for this long; default 0, which may reset a request in
+   * transit
+   */
+  stop(options?: { readonly quietMs: number }): Promise<void>;
+}
+
+export async function serve(options: ServeOptions): Promise<Tatami> {
+  const { config, clock = systemClock } = options;
+  if (config.nodePath === null) embedded?.prepare();
+  const ledger = createLedger(clock.monotonicMs);
+  const problems = createProblems(clock.nowMs);
+  const opened = openStore(config.dataDir, clock.nowMs, {
+    budgetMs: config.readBudgetMs,
+    charge: ledger.charge,
+    isCopied: config.copy !== null,
+    log: options.log,
+    problems,
+  });
+  const { shrinkable } = opened;
+  if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
+  let socket: Socket | null = null;
+  try {
+    socket = listen(config, options.log);
+    warnOfProxy(config, options.log);
+    return await compose({ ...options, clock, ledger, problems, opened, socket });
+  } catch (error) {
+    await socket?.close();
+    await opened.close();
+    throw error;
+  }
+}
+
+/**
+ * Warns that links lack a public address. Events and deliveries contain links but have no request to take the
+ * address from.
+ */
+function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
+  if (trustedProxy.length > 0 && baseUrl === null)
+    log('warn', 'a trusted proxy is configured, but no public address', {
+      fix: 'Give the address of the proxy with --base-url; until then, links in responses, events and webhooks name this machine.',
+    });
+}
+
+/** Parts that all other parts depend on. */
+interface Ground extends ServeOptions {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly problems: Problems;
+  readonly opened: ReturnType<typeof openStore>;
+  readonly socket: Socket;
+}
+
+async function compose(ground: Ground): Promise<Tatami> {
+  const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
+  const hold = createRestorePause({ ...ground, dataDir: config.dataDir });
+  const masterKey = await settleMasterKey(opened.store, opened.dataDir);
+  const installation = await readInstallation(opened.store);
+  const services = createServices(ground, { hold, masterKey, installation });
+  const seen = await readSeenTimes(opened.store);
+  const cache = createWorkspaceCache();
+  const directories = cache.section(directorySection(services.store, directoryLoaders));
+  const fresh = createFreshEvents();
+  const committer = createCommitter({ ...services, fresh, directoryAfter });
+  committer.onCommit(cache.moveAlong);
+  const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
+
+  const identity = createIdentity({ ...shared, resolve, port: socket.port });
+  const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
+  const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
+  const workers = createWorkers({
+    ...{ ...shared, cache, seen, random, egress, adapters, snapshots: opened.dataDir.snapshots },
+    app: () => app,
+  });
+  identity.authentication.onForgotten(workers.streams.askAgain);
+  const health = await createHealth({ ...shared, ...workers, version });
+  const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
+  const app: App = mount({ ...shared, adapters, workers, health, identity, agents, egress, app: () => app });
+  const copier = await createCopy(ground, installation);
+  const backups = createBackups(ground, installation);
+
+  const mayWrite = opened.onlyToRead === null;
+  if (mayWrite) clearIncoming(opened.dataDir.blobs);
+  socket.serve(app.fetch);
+  // These parts only write, so a read-only server does not start them.
+  if (mayWrite) {
+    await hold.start(services.store, workers.start);
+    for (const part of [identity, copier, backups]) part?.start();
+  }
+  await health.start();
+  const operator = openOperator(ground, { ...services, committer, directoryOf: directories.of });
+
+  return {
+    url: socket.url,
+    metricsUrl: health.metricsUrl,
+    newDataDir: opened.dataDir.created,
+    app,
+    services,
+    committer,
+    copier,
+    installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
+    async settled() {
+      await identity.settled();
+      await services.mail?.settled();
+      await workers.settled();
+    },
+    stop: ({ quietMs } = { quietMs: 0 }) =>
+      stop({
+        ...{ quietMs, socket, opened, store: services.store },
+        ...{ adapters, agents, workers },
+        parts: [services.mail, operator, backups, hold, workers, health, identity],
+        copier,
+      }),
+  };
+}
+
+/** Drains requests in flight, stops all background work, and closes the files last. */
+async function stop(of: {
+  quietMs: number;
+  socket: Socket;
+  adapters: HttpAdapters;
+  agents: Agents;
+  workers: Workers;
+  parts: readonly ({ stop(): Promise<void> } | null)[];
+  store: Store;
+  copier: Copier | null;
+  opened: Ground['opened'];
+}): Promise<void> {
+  const { quietMs, socket, adapters, agents, workers, parts, store, copier, opened } = of;
+  workers.streams.stop();
+  agents.stop();
+  const cut = setTimeout(() => {
+    adapters.outflow.stop();
+    void socket.close();
+  }, drainMs);
+  await socket.drain({ quietMs, quietByMs });
+  clearTimeout(cut);
+  for (const part of parts) await part?.stop();
+  await store.close();
+  await copier?.finish(lastCopyMs);
+  await opened.close();
+}
+
+/** Returns null on a read-only server: all operator requests write. */
+function openOperator({ config, log, opened }: Ground, options: OperatorRpcOptions): OperatorServer | null {
+  return opened.onlyToRead === null
+    ? openOperatorServer(config.dataDir, createOperatorRpc(options), log)
+    : null;
+}
+
+function createBackups(
+  { config: { dataDir, backups }, clock, log, problems }: Ground,
+  { name }: Installation,
+): BackupSchedule | null {
+  return backups && createBackupSchedule({ ...backups, dataDir, name, clock, log, problems });
+}
+
+function createServices(
+  { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
+  {
+    hold,
+    masterKey,
+    installation,
+  }: { hold: RestorePause; masterKey: Uint8Array; installation: Installation },
+): Services {
+  return {
+    store: opened.store,
+    ids: createIds(nowMs),
+    sealing: createSealing(masterKey),
+    log,
+    ledger,
+    problems,
+    outcomeCounter: createOutcomeCounter(),
+    blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
+    fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    mail: config.mail && createMail(config.mail, log),
+    baseUrl: addressOf({ ...config, port: socket.port }),
+    mayWork: hold.mayWork,
+    generation: installation.generation,
+    nowMs,
+  };
+}
+
+async function createCopy(
+  { config, clock, log, problems, opened }: Ground,
+  installation: Installation,
+): Promise<Copier | null> {
+  if (!config.copy) return null;
+  const { to, s3, everyMs, retentionMs } = config.copy;
+  const { database, walArchive } = opened.dataDir;
+  return createCopier({
+    ...{ clock, log, problems, version, everyMs, retentionMs, database, walArchive },
+    archive: join(config.dataDir, 'archive'),
+    store: opened.store,
+    installation,
+    destination: openDestination(to, s3),
+  });
+}
+
+/** Returns the app with all routes, in the order of the OpenAPI document. */
+function mount(
+  parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
+    clock: Clock;
+    config: Config;
+    services: Services;
+    adapters: HttpAdapters;
+    workers: Workers;
+    health: Health;
+    identity: ServedIdentity;
+    egress: Egress;
+    agents: Agents;
+    app: () => App;
+  },
+): App {
+  const { adapters, workers, health, identity, agents, config } = parts;
+  const { baseUrl } = parts.services;
+  const proposalSchema = schemasOf(proposal).response;
+  const openapi = createOpenApi({
+    version,
+    baseUrl,
+    webhooks: sentEvents(),
+    tagGroups,
+    proposal: proposalSchema,
+  });
+  const routes = [
+    ...resourceRoutes,
+    createMe(config.rates),
+    ...workers.routes,
+    ...streamRoutes(workers.streams),
+    ...agents.routes,
+    ...registrationRoutes(identity.registration),
+    ...oauthRoutes({ ...parts, ...identity }),
+    openapi.route,
+    ...docsRoutes(),
+    ...guideRoutes,
+    ...pageRoutes(baseUrl),
+    ...peopleRoutes({ ...parts, ...identity }),
+    ...health.routes,
+  ];
+  const app = createApp(adapters, routes, health.traffic);
+  openapi.describe(app.routes);
+  return app;
+}

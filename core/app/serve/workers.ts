@@ -1,0 +1,177 @@
+// Assembles the background work: plugins in their sandbox, webhooks, event streams, and retention.
+import type { Committer } from '../../kernel/changes/commit.ts';
+import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
+import type { Config } from '../config.ts';
+import type { Directory, Services } from '../../kernel/context.ts';
+import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
+import { createWallClock, type SeenTimes } from '../../kernel/events/wall-clock.ts';
+import { createHousekeeping } from '../housekeeping/housekeeping.ts';
+import { createPurgedTimer } from '../housekeeping/purged.ts';
+import type { App } from '../../kernel/http/app.ts';
+import type { Route } from '../../kernel/http/route.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Egress } from '../../platform/lib/egress/egress.ts';
+import { createPluginRuntime } from '../../features/plugins/runtime.ts';
+import { createPublicTriage } from '../../features/plugins/public-triage/triage.ts';
+import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
+import { createDueTimers } from '../../kernel/reactions/due-timers.ts';
+import { createReactions } from '../../kernel/reactions/reactions.ts';
+import {
+  addedFieldsOf,
+  timers,
+  checkFilter,
+  filterFieldsOf,
+  reactions,
+  models,
+  sentEvents,
+} from '../resources.ts';
+import { findNode } from '../../platform/sandbox/locate.ts';
+import { startSandbox } from '../../platform/sandbox/supervisor.ts';
+import type { Scope } from '../../platform/store/store.ts';
+import { createLeaving } from '../../features/labels/leaving.ts';
+import { createFindDuplicates } from '../../features/search/public.ts';
+import { createIndexing } from '../../features/search/worker.ts';
+import { version } from '../version.ts';
+import { createWebhooks } from '../../features/webhooks/runtime.ts';
+import type { HttpAdapters } from './http-adapters.ts';
+
+export interface Workers {
+  /** Routes of plugins and webhooks. */
+  readonly routes: readonly Route[];
+  readonly streams: Streams;
+  /** State of the sandbox, for `/readyz`. */
+  sandboxState(): string;
+  /** Lag of each consumer of the event log. */
+  progress(): readonly Progress[];
+  start(): Promise<void>;
+  /** Resolves once events, runs and deliveries have caught up and nothing is due. */
+  settled(): Promise<void>;
+  /** Finishes work in progress. Streams are stopped separately, before the socket. */
+  stop(): Promise<void>;
+}
+
+export interface WorkersOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly fresh: FreshEvents;
+  readonly cache: WorkspaceCache;
+  readonly seen: SeenTimes;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly adapters: HttpAdapters;
+  /** Folder of the snapshots. */
+  readonly snapshots: string;
+  /** HTTP client of webhooks and plugins, closed together with them. */
+  readonly egress: Egress;
+  /** The app through which plugins make calls; available once it is built, since it includes these routes. */
+  readonly app: () => App;
+}
+
+export function createWorkers(options: WorkersOptions): Workers {
+  const { config, clock, services, adapters, snapshots } = options;
+  const { store, log } = services;
+  const sandbox = createSandbox(options);
+  const shared = sharedOf(options);
+  const plugins = createPluginRuntime({
+    ...{ ...shared, sandbox, models, app: options.app, serverVersion: version },
+    record: config.recordRuns,
+    trust: config.pluginTrust,
+  });
+  const streams = createStreams({
+    ...{ store, clock, log, fairQueue: services.fairQueue, fresh: options.fresh },
+    generation: services.generation,
+    unsent: adapters.outflow.unsent,
+  });
+  const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
+  const housekeeping = createHousekeeping({
+    ...{ store, clock, log, retention: config.retention, blobs: services.blobs, snapshots },
+  });
+  const leaving = createLeaving(shared);
+  const indexing = createIndexing(shared);
+  const reacting = createReactions(shared, reactions);
+  const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
+  const wallClock = createWallClock({
+    store,
+    clock,
+    log,
+    follow: () => follow([plugins, webhooks, dueTimers]),
+  });
+  const duplicatesOf = createFindDuplicates(services, options.directoryOf);
+  return {
+    routes: [...plugins.routes, ...webhooks.routes, createPublicTriage({ sandbox, log, duplicatesOf })],
+    streams,
+    sandboxState: () => sandbox.status().state,
+    progress: () => [plugins.progress(), webhooks.progress()],
+    async start() {
+      await plugins.start();
+      await webhooks.start();
+      for (const worker of [leaving, reacting, dueTimers, indexing]) await worker.start();
+      housekeeping.start();
+      await wallClock.start();
+    },
+    settled: () => settleAll(options.fresh, [leaving, dueTimers, reacting, plugins, webhooks, indexing]),
+    async stop() {
+      await wallClock.stop();
+      await housekeeping.stop();
+      for (const worker of [leaving, dueTimers, reacting, indexing]) await worker.stop();
+      await Promise.all([plugins.stop(), webhooks.stop()]);
+      options.egress.close();
+      await sandbox.stop();
+    },
+  };
+}
+
+interface Settling {
+  settled(): Promise<void>;
+}
+
+/** Settles the workers in turn until no new events are added, because each may cause events for the others. */
+async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Promise<void> {
+  let added: number;
+  do {
+    added = fresh.added();
+    for (const worker of workers) await worker.settled();
+  } while (fresh.added() !== added);
+}
+
+/** Reschedules waiting work after a change of the wall clock, one worker after the other. */
+async function follow(workers: readonly { followClock(): Promise<void> }[]): Promise<void> {
+  for (const worker of workers) await worker.followClock();
+}
+
+function sharedOf(options: WorkersOptions) {
+  const { clock, services } = options;
+  return {
+    services,
+    clock,
+    random: options.random,
+    /** Name of this process on its work leases. */
+    owner: services.ids.uuid(),
+    seen: options.seen,
+    committer: options.committer,
+    fresh: options.fresh,
+    cache: options.cache,
+    directoryOf: options.directoryOf,
+    filterFields: filterFieldsOf,
+    addedFields: addedFieldsOf,
+    checkFilter,
+    egress: options.egress,
+  };
+}
+
+function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
+  return createSandboxOnDemand(() =>
+    startSandbox({
+      nodePath: config.nodePath ?? findNode(),
+      log,
+      clock: clock.nowMs,
+      after: clock.after,
+      jail: config.sandboxJail,
+      split: config.sandboxSplit,
+    }),
+  );
+}

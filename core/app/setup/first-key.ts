@@ -1,0 +1,113 @@
+// The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key
+// as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
+import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
+import type { Services } from '../../kernel/context.ts';
+import { apiKeyModel, newKey } from '../../features/api-keys/model.ts';
+import { invitationDays, newInvitation } from '../../features/people/invitations/invitations.ts';
+import { memberModel, type Member } from '../../features/people/members/model.ts';
+import { emptyDirectory } from '../../kernel/resource/directory.ts';
+import { allScopes } from '../../kernel/rights/scopes.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { scopeOf, systemOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
+import type { FirstWorkspace } from './first-workspace.ts';
+
+const setUnseen = systemStatement(
+  'installation.set_unseen_key',
+  'the first key belongs to the installation until it is shown',
+  'UPDATE installation SET unseen_key = :key WHERE unseen_key IS NULL',
+);
+const setSeen = systemStatement(
+  'installation.set_seen_key',
+  'the first key belongs to the installation until it is shown',
+  'UPDATE installation SET unseen_key = NULL WHERE unseen_key = :key',
+);
+const findUnseen = systemStatement<{ unseen_key: string }>(
+  'installation.unseen_key',
+  'the first key belongs to the installation until it is shown',
+  'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
+);
+const readKey = tenantStatement<SqlRow>(
+  'api_keys.of_setup',
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+);
+const firstTeam = tenantStatement<{ id: string; key: string }>(
+  'teams.first',
+  'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
+);
+const readMember = tenantStatement<SqlRow>(
+  'members.of_setup',
+  `SELECT ${memberModel.select} FROM members WHERE workspace_id = :ws AND id = :id`,
+);
+const anyPlugin = tenantStatement<{ id: string }>(
+  'plugins.any_of_workspace',
+  'SELECT id FROM plugins WHERE workspace_id = :ws LIMIT 1',
+);
+
+export function firstKeyOf(memberId: string) {
+  return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
+}
+
+/** Validity of the set-up link, in days. */
+export const setUpDays = invitationDays;
+
+/** Creates the link with which the owner of a workspace creates an account. */
+export function setUpLink(
+  services: Pick<Services, 'baseUrl' | 'nowMs'>,
+  scope: Scope,
+  member: Pick<Member, 'id' | 'role' | 'email'>,
+): { url: string; op: Op } {
+  return newInvitation(services, scope, { member, by: 'The server administrator' });
+}
+
+/** Marks a key as unseen, in the commit that creates it. Only one key is marked, the earliest. */
+export function unseenOp(workspaceId: string, id: string): Op {
+  return systemOp(setUnseen, { key: `${workspaceId}/${id}` });
+}
+
+/** Marks the first key of a workspace as shown, so that the next start does not replace it. */
+export async function markFirstKeySeen(store: Store, workspaceId: string): Promise<void> {
+  const [unseen] = await store.readSystem(findUnseen);
+  if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
+    await store.commit([systemOp(setSeen, { key: unseen.unseen_key })]);
+}
+
+/**
+ * Replaces key and link of a first start that ended before it showed them; null if there is none.
+ * @returns the workspace, and true in `hasPlugin` if any plugin was installed
+ */
+export async function finishFirstStart(
+  services: Services,
+  committer: Committer,
+): Promise<{ workspace: FirstWorkspace; hasPlugin: boolean } | null> {
+  const { store, nowMs } = services;
+  const [unseen] = await store.readSystem(findUnseen);
+  if (!unseen) return null;
+  const [workspaceId = '', id = ''] = unseen.unseen_key.split('/');
+  const scope = scopeOf(workspaceId);
+  const row = await store.readOne(scope, readKey, { id });
+  const team = await store.readOne(scope, firstTeam);
+  if (!row || !team) return null;
+  const old = apiKeyModel.fromRow(row);
+  const { change, text } = newKey(services, firstKeyOf(old.memberId));
+  const owner = await store.readOne(scope, readMember, { id: old.memberId });
+  if (!owner) return null;
+  const setUp = setUpLink(services, scope, memberModel.fromRow(owner));
+  const revoked = old.revokedAt === null ? apiKeyModel.update(old, { revokedAt: nowMs() }, nowMs()) : null;
+  const committed = await committer.commit(
+    systemAuthor(scope, 'setup', emptyDirectory),
+    [...(revoked ? [revoked] : []), change],
+    [],
+    [setUp.op, systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
+  );
+  if (!committed.ok)
+    throw new Error(`Could not finish the first start: ${committed.message}. Start the server again.`);
+  const workspace: FirstWorkspace = {
+    workspaceId,
+    teamId: team.id,
+    teamKey: team.key,
+    userId: old.memberId,
+    apiKey: text,
+    setUpUrl: setUp.url,
+  };
+  return { workspace, hasPlugin: (await store.readOne(scope, anyPlugin)) !== undefined };
+}

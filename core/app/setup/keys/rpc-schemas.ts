@@ -1,0 +1,70 @@
+// Operator API for keys: parameters and results, used in process and over the socket of a running server (core/app/serve/operator-server.ts).
+import { Type, type Static } from 'typebox';
+import type { apiKeyModel } from '../../../features/api-keys/model.ts';
+import { graceHoursMax } from '../../../features/api-keys/roll.ts';
+import { Closed, nullable, text } from '../../../platform/lib/schema.ts';
+import { hourMs } from '../../../platform/lib/time/time.ts';
+import { allScopes } from '../../../kernel/rights/scopes.ts';
+
+/** Maximum grace period of a rolled key. */
+export const graceMsMax = graceHoursMax * hourMs;
+export const noWorkspace =
+  'There is no workspace yet. Stop the server if it is running, and create a workspace with `tatami init`.';
+
+const word = Type.String({ minLength: 1, maxLength: 300 });
+const workspace = Type.Optional(Type.String({ ...word, description: 'Id or name of the workspace.' }));
+const key = Type.String({ ...word, description: 'Id, prefix, or unique name of the key.' });
+/** The end of the year 9999, the latest time in RFC 3339. */
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+const expiresAt = Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: lastMs })));
+
+/** Schemas of the parameters, by operation. */
+export const keyRpcSchemas = {
+  create: Closed({
+    workspace,
+    member: Type.Optional(
+      Type.String({
+        ...word,
+        description: 'Id, e-mail address or name of the member; defaults to the first owner.',
+      }),
+    ),
+    name: text(80),
+    scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100 }),
+    expiresAt,
+  }),
+  list: Closed({ workspace }),
+  revoke: Closed({ key }),
+  roll: Closed({
+    key,
+    graceMs: Type.Integer({ minimum: 0, maximum: graceMsMax }),
+    allScopes: Type.Boolean({ description: 'True to grant the new key all scopes.' }),
+    expiresAt,
+  }),
+};
+
+type KeyRpcSchemas = typeof keyRpcSchemas;
+type KeyRpcMethod = keyof KeyRpcSchemas;
+type KeyRpcRequest<N extends KeyRpcMethod> = Static<KeyRpcSchemas[N]>;
+
+/** API representation of a key, without its secret. */
+export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.wire>;
+
+/** A new key with its complete text, which is not stored. */
+export type CreatedKey = ListedKey & { readonly key: string };
+
+export interface KeyRpcResponses {
+  readonly create: CreatedKey;
+  readonly list: {
+    readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+    readonly keys: readonly ListedKey[];
+    /** True if there are older keys beyond the limit. */
+    readonly hasMore: boolean;
+  };
+  readonly revoke: ListedKey;
+  readonly roll: CreatedKey & { readonly previous: ListedKey };
+}
+
+/** Implementation of the operations. Rejects with ApiError or StoreError. */
+export type KeyRpc = {
+  readonly [N in KeyRpcMethod]: (order: KeyRpcRequest<N>) => Promise<KeyRpcResponses[N]>;
+};

@@ -1,0 +1,126 @@
+// Finds the start-up bundle of a clone and requests a missing one. It never fails: a start without bundle runs the
+// sources.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { cleanBunFlags } from '../../platform/lib/process/clean-bun.ts';
+import { createKey, stampOf, visitSources } from './inputs.ts';
+
+export interface Program {
+  main(): Promise<void>;
+}
+
+/** Contents of `packages.json` in a bundle. */
+export interface BundledPackages {
+  readonly files: readonly string[];
+  readonly stamp: string;
+}
+
+export const cacheFolder = (root: string): string => join(root, 'node_modules/.cache/tatami');
+/** File with the reason why the inputs cannot be bundled, which stops further attempts. */
+export const failurePath = (root: string, key: string): string => join(cacheFolder(root), `${key}.failed`);
+/** Symbolic link whose target names the building process: one atomic call creates it with its content. */
+export const lockPath = (root: string): string => join(cacheFolder(root), 'building');
+
+/** Available memory in bytes that a build needs: it takes 430 MB. */
+const memoryMin = 1_000_000_000;
+
+/** Key of the last `openBundle`. */
+let key = '';
+
+/** Returns the bundle of the current inputs, or null. */
+export function openBundle(root: string): Program | null {
+  try {
+    const inputs = createKey();
+    visitSources(root, inputs.add);
+    key = inputs.end();
+    const folder = join(cacheFolder(root), key);
+    if (!isCurrent(folder)) return null;
+    return load(root, folder);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns true if a complete bundle exists and the packages in it are still those that are installed. */
+export function isCurrent(folder: string): boolean {
+  const list = join(folder, 'packages.json');
+  if (!existsSync(list)) return false;
+  const { files, stamp } = JSON.parse(readFileSync(list, 'utf8')) as BundledPackages;
+  return stampOf(files) === stamp;
+}
+
+/** A bundle that cannot be loaded is removed, and not built again. */
+function load(root: string, folder: string): Program | null {
+  try {
+    const program = createRequire(`${folder}/`)('./program.js') as Partial<Program>;
+    if (typeof program.main !== 'function') throw new Error('The bundle has no `main`.');
+    return program as Program;
+  } catch (error) {
+    writeFileSync(failurePath(root, key), String(error));
+    rmSync(folder, { recursive: true, force: true });
+    return null;
+  }
+}
+
+/**
+ * Starts a background process that builds the bundle. Only the owner of node_modules builds, because files of
+ * another user, such as root, would prevent the owner from removing the folder.
+ */
+export function requestBundle(root: string): void {
+  try {
+    const packages = lstatSync(join(root, 'node_modules'));
+    if (key === '' || !packages.isDirectory() || packages.uid !== process.getuid?.()) return;
+    mkdirSync(cacheFolder(root), { recursive: true });
+    accessSync(cacheFolder(root), constants.W_OK);
+    if (hasFailed(root, packages.mtimeMs) || isLocked(root) || process.availableMemory() < memoryMin) return;
+    // The environment is empty, because variables such as BUN_OPTIONS would change the build.
+    Bun.spawn([process.execPath, ...cleanBunFlags, `--cwd=${root}`, join(root, 'core/app/start/build.ts')], {
+      cwd: root,
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore'],
+      detached: true,
+    }).unref();
+  } catch {
+    // The folder cannot be written.
+  }
+}
+
+/** Returns true if the build of these inputs failed since packages were last added. */
+function hasFailed(root: string, installedAt: number): boolean {
+  const path = failurePath(root, key);
+  return existsSync(path) && statSync(path).mtimeMs > installedAt;
+}
+
+/** Returns true while the process that holds the lock is alive. */
+export function isLocked(root: string): boolean {
+  try {
+    const holder = readlinkSync(lockPath(root));
+    return holder === identityOf(Number.parseInt(holder, 10));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Names a process by its id and start time, because another process may reuse the id.
+ * @throws Error if it does not run: a killed one remains as a zombie where process 1 does not reap
+ */
+export function identityOf(pid: number): string {
+  const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in parentheses, may contain spaces. State and start time are the fields 3 and 22.
+  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  if (fields[0] === 'Z') throw new Error(`Process ${pid} has ended.`);
+  return `${pid}-${fields[19]}`;
+}

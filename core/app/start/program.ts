@@ -1,0 +1,12 @@
+// Entry of the start-up bundle. Bytecode supports no top-level `await`, so `core/main.ts` cannot be its entry.
+import { cleanStart } from '../cli/clean-start.ts';
+
+/**
+ * `cleanStart` runs before the command is loaded, because it may restart the process without configuration from
+ * the working directory.
+ */
+export async function main(): Promise<void> {
+  const start = await cleanStart();
+  const { tatami } = await import('../cli/tatami.ts');
+  await tatami(start);
+}

@@ -1,0 +1,177 @@
+// Revokes keys that one member created for another. The creator may still have the text of such a key, so the
+// key ends when the creator may no longer create it: when the creator loses a role or is removed, when the
+// creating key is revoked, and when the member of the key becomes an owner. Keys created with a revoked key
+// end too, because the creator may have those as well.
+import type { Change } from '../../kernel/changes/change.ts';
+import type { Context } from '../../kernel/context.ts';
+import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { tenantOp, type Op } from '../../platform/store/store.ts';
+import { apiKeyModel, type ApiKey, type Maker } from './model.ts';
+
+type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
+
+/** Condition for the keys that a member created for others whose role is not in `:roles`. */
+const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
+  AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
+    AND m.role IN (SELECT value FROM json_each(:roles)))`;
+const readHandedBy = tenantStatement<SqlRow>(
+  'api_keys.handed_by',
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE ${handedBeyond}`,
+);
+const readHandedTo = tenantStatement<SqlRow>(
+  'api_keys.handed_to',
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
+   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.minted_by
+     AND m.role = 'owner' AND m.deleted_at IS NULL)`,
+);
+const readMintedWith = tenantStatement<SqlRow>(
+  'api_keys.made_with',
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws
+   AND (minted_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
+);
+const noneHandedBy = tenantStatement(
+  'api_keys.none_handed_by',
+  `SELECT count(*) FROM api_keys WHERE ${handedBeyond} AND revoked_at IS NULL HAVING count(*) = 0`,
+);
+const noneMintedWith = tenantStatement(
+  'api_keys.none_made_with',
+  `SELECT count(*) FROM api_keys WHERE workspace_id = :ws AND revoked_at IS NULL
+     AND minted_with IN (SELECT value FROM json_each(:ids))
+     AND (minted_by <> member_id OR minted_with IN (SELECT value FROM json_each(:shared)))
+   HAVING count(*) = 0`,
+);
+const readSuccessor = tenantStatement<{ replaced_by: string | null }>(
+  'api_keys.successor',
+  `SELECT replaced_by FROM api_keys WHERE workspace_id = :ws AND id = :id
+     AND (replaced_by IS NOT NULL OR (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)))`,
+);
+const stillNoOwner = tenantStatement(
+  'members.still_no_owner',
+  "UPDATE members SET version = version WHERE workspace_id = :ws AND id = :id AND role <> 'owner'",
+);
+const stillMay = tenantStatement(
+  'members.still_may',
+  `SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = :id AND (:role IS NULL OR m.role = :role) AND m.deleted_at IS NULL
+     AND (:key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS k WHERE k.workspace_id = :ws AND k.id = :key AND k.revoked_at IS NULL))`,
+);
+
+/** Returns the member and the key whose rights the caller's new keys and invitations depend on. */
+export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): Maker {
+  const { kind, id, memberId } = actor;
+  return { memberId: memberId ?? null, keyId: kind === 'api_key' ? id : null };
+}
+
+/** Returns an operation that fails if the caller's member or key has lost its rights or role meanwhile. */
+export function stillMayOp(ctx: Context): Op {
+  const { memberId, keyId } = makerOf(ctx);
+  const values = { id: memberId, role: ctx.membership?.role ?? null, key: keyId };
+  return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
+}
+
+/**
+ * Operations for the commit that creates a key. They also fail if a caller who is not an owner creates the
+ * key for a member who became an owner meanwhile.
+ */
+export function handingOps(ctx: Context, memberId: string): Op[] {
+  if (memberId === ctx.authority.actor.memberId || ctx.membership?.role === 'owner') return [stillMayOp(ctx)];
+  return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
+}
+
+/** Revocations for one commit. */
+interface Ending {
+  readonly changes: readonly Change[];
+  /** Operations that fail if another dependent key was created meanwhile. */
+  readonly ops: readonly Op[];
+  readonly ids: readonly string[];
+}
+
+/**
+ * Ends the keys of a member that were created by members who are not owners, for the commit in which the
+ * member becomes an owner.
+ */
+export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
+  const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
+  const { changes, ops } = endingOf(ctx, await descentOf(ctx, roots, true));
+  return { changes, ops };
+}
+
+/**
+ * Ends the keys that a member created for others.
+ * @param roles roles of the members whose keys stay valid
+ */
+export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
+  const which = { maker, roles: JSON.stringify(roles) };
+  const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
+  const ending = endingOf(ctx, await descentOf(ctx, roots, true));
+  return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
+}
+
+/**
+ * Ends a key and the keys for other members that were created with the key.
+ * @returns null if a live successor has replaced the key, because the other keys then stay valid
+ */
+export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
+  return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
+}
+
+interface Descent {
+  /** The given keys and the keys created with them, revoked or not. */
+  readonly ending: readonly ApiKey[];
+  /** Ids of `ending`, and of earlier keys that were rolled to one of them. */
+  readonly ids: readonly string[];
+  /** The part of `ids` whose text somebody other than the member of the key may have. */
+  readonly shared: readonly string[];
+}
+
+/**
+ * @param isShared true if others may have the text of the given keys; keys that these created for their own
+ * members then end too
+ */
+async function descentOf(
+  { store, scope }: Reading,
+  roots: readonly ApiKey[],
+  isShared: boolean,
+): Promise<Descent> {
+  const ending = new Map(roots.map((key) => [key.id, key]));
+  const ids = new Set(ending.keys());
+  const shared = new Set(isShared ? ids : []);
+  const isMinted = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
+    mintedWith !== null && ids.has(mintedWith) && (mintedBy !== memberId || shared.has(mintedWith));
+  const add = (key: ApiKey): string[] => {
+    const [wasMinted, wasReplaced] = [isMinted(key), ids.has(key.replacedBy ?? '')];
+    if (ids.has(key.id) || !(wasMinted || wasReplaced)) return [];
+    ids.add(key.id);
+    if (wasMinted) ending.set(key.id, key);
+    if (wasMinted || shared.has(key.replacedBy ?? '')) shared.add(key.id);
+    return [key.id];
+  };
+  for (let round = [...ids]; round.length > 0;) {
+    const rows = await store.read(scope, readMintedWith, { ids: JSON.stringify(round) });
+    round = rows.flatMap((row) => add(apiKeyModel.fromRow(row)));
+  }
+  return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
+}
+
+function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): Ending {
+  const now = nowMs();
+  const which = { ids: JSON.stringify(ids), shared: JSON.stringify(shared) };
+  return {
+    changes: ending.flatMap((key) =>
+      key.revokedAt === null ? (apiKeyModel.update(key, { revokedAt: now }, now) ?? []) : [],
+    ),
+    ops: [tenantOp(scope, noneMintedWith, which, { expectRows: 1 })],
+    ids,
+  };
+}
+
+async function hasLiveSuccessor({ store, scope, nowMs }: Reading, key: ApiKey): Promise<boolean> {
+  for (let next = key.replacedBy; next !== null;) {
+    const successor = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
+    if (!successor) return false;
+    if (successor.replaced_by === null) return true;
+    next = successor.replaced_by;
+  }
+  return false;
+}

@@ -1,0 +1,190 @@
+// Upload and download of files. Uploads count against the quota of the workspace. Downloads carry headers
+// that make browsers save the file and never render it.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import { getEntity } from '../../kernel/changes/operations.ts';
+import { schemasOf } from '../../kernel/contract/schemas.ts';
+import type { Context } from '../../kernel/context.ts';
+import { defineRoute, type FileSent, type RawAnswer, type Route } from '../../kernel/http/route.ts';
+import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
+import { Closed, idOf, nameOf } from '../../platform/lib/schema.ts';
+import { digestIn } from '../../platform/store/files/blobs.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
+import { issue as issueContract } from '../issues/contract.ts';
+import { issueModel, type Issue } from '../issues/model.ts';
+import type { Attaching } from './attachments.ts';
+import { attachment, titleMax } from './contract.ts';
+import { attachmentModel } from './model.ts';
+
+const readUsage = tenantStatement<{ bytes: number }>(
+  'attachment_usage.read',
+  "SELECT bytes FROM attachment_usage WHERE workspace_id = :ws AND id = 'files'",
+);
+/** Changes no row if the files would exceed the quota, even with concurrent uploads. */
+const grow = tenantStatement(
+  'attachment_usage.grow',
+  `INSERT INTO attachment_usage (workspace_id, id, bytes) SELECT :ws, 'files', :bytes WHERE :bytes <= :max
+   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :bytes WHERE bytes + :bytes <= :max`,
+);
+
+type Attach = (ctx: Context, issue: Issue, what: Attaching) => ChangeSet;
+
+export const fileRoutes = (attach: Attach): readonly Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/attachments/upload',
+    name: 'attachments.upload',
+    summary: 'Attach a file to an issue',
+    description:
+      'The body is the raw file, and Content-Type its media type. Files count against the quota of the workspace. A retry with the same Idempotency-Key must send the same file and the same name.',
+    scope: 'attachments:write',
+    rows: 'team',
+    limit: 'write',
+    params: Closed({ id: nameOf(issueContract) }),
+    query: Closed({
+      name: Type.Optional(
+        Type.String({
+          maxLength: 1_000,
+          description: 'Name of the file; default `file`.',
+        }),
+      ),
+    }),
+    responses: { 201: schemasOf(attachment).response },
+    errors: ['budget_exceeded'],
+    async admitsFile(ctx, { params }, announcedBytes) {
+      await getEntity(ctx, issueModel, (params as { id: string }).id);
+      await requireCapacity(ctx, announcedBytes ?? 0);
+    },
+    upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/attachments/{id}/content',
+    name: 'attachments.content',
+    summary: 'Get the content of a file',
+    description: 'Sent as a download; browsers do not open it.',
+    scope: 'attachments:read',
+    rows: 'team',
+    limit: 'read',
+    params: Closed({ id: idOf(attachment.id) }),
+    contentType: 'application/octet-stream',
+    responses: {
+      200: Type.String({ format: 'binary', description: 'Content of the file as uploaded.' }),
+      206: Type.String({ format: 'binary', description: 'One range of the file.' }),
+    },
+    file: (ctx, { params }) => contentOf(ctx, params.id),
+  }),
+];
+
+/** @throws ApiError budget_exceeded */
+async function requireCapacity({ store, scope, blobs }: Context, bytes: number): Promise<void> {
+  const used = (await store.readOne(scope, readUsage))?.bytes ?? 0;
+  const max = blobs.limits.workspaceBytesMax;
+  if (used + bytes > max)
+    throw new ApiError(
+      'budget_exceeded',
+      `This file does not fit in the workspace's file quota of ${Math.floor(max / 1024 / 1024)} MiB. Delete attachments that are no longer needed.`,
+    );
+}
+
+/** Control and format characters, including bidirectional overrides that make `gpj.exe` read as `exe.jpg`. */
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Returns a name without folders, of at most 255 characters; `file` if nothing is left. */
+function cleanName(input: string): string {
+  const last = input.replace(unseen, '').split(/[/\\]/).at(-1)!.trim();
+  const name = [...last].slice(0, titleMax).join('');
+  return /^\.*$/.test(name) ? 'file' : name;
+}
+
+/**
+ * Returns a Content-Disposition header (RFC 6266, RFC 8187): an ASCII fallback for all clients, and the full
+ * name for those that support it.
+ */
+function dispositionOf(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const whole = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
+}
+
+const typeName = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
+
+/**
+ * Returns the media type of a Content-Type header without its parameters; `application/octet-stream` if
+ * invalid.
+ */
+function mediaTypeOf(header: string | null): string {
+  const [type = ''] = (header ?? '').split(';');
+  const input = type.trim().toLowerCase();
+  return typeName.test(input) ? input : 'application/octet-stream';
+}
+
+/** Media types in which browsers run no active content. */
+const harmless = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'video/mp4',
+  'video/webm',
+  'audio/mpeg',
+  'audio/ogg',
+  'application/pdf',
+  'application/zip',
+  'text/csv',
+]);
+
+/**
+ * Returns the media type to serve a file with: `application/octet-stream` for types that may contain active
+ * content.
+ */
+function servedType(contentType: string): string {
+  if (contentType === 'text/plain') return 'text/plain; charset=utf-8';
+  return harmless.has(contentType) ? contentType : 'application/octet-stream';
+}
+
+async function attachFile(
+  ctx: Context,
+  attach: Attach,
+  issueId: string,
+  name: string,
+  { contentType, blob }: FileSent,
+): Promise<ChangeSet> {
+  const issue = await getEntity(ctx, issueModel, issueId);
+  const { sha256, bytes } = blob;
+  await requireCapacity(ctx, bytes);
+  const max = ctx.blobs.limits.workspaceBytesMax;
+  return {
+    ...attach(ctx, issue, {
+      ...{ kind: 'file', title: cleanName(name), url: null, bytes, sha256 },
+      contentType: mediaTypeOf(contentType),
+    }),
+    ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
+    beforeCommit: blob.persist,
+  };
+}
+
+async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
+  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentModel, id);
+  await getEntity(ctx, issueModel, issueId);
+  if (sha256 === null) throw notFound();
+  const digest = digestIn(sha256);
+  if (!digest) throw new Error(`The row of ${id} has an invalid SHA-256.`);
+  const body = Bun.file(ctx.blobs.pathOf(digest));
+  if (!(await body.exists())) throw new Error(`The content of ${id} is missing: ${sha256}.`);
+  return {
+    contentType: servedType(contentType ?? ''),
+    body,
+    etag: `"${digest}"`,
+    headers: {
+      'content-disposition': dispositionOf(title),
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+    },
+  };
+}

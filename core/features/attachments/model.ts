@@ -1,0 +1,89 @@
+// Storage, representation and events of attachments. The events belong to the issue, so that the subscribers
+// of the issue receive them.
+import { asLeft, type Change } from '../../kernel/changes/change.ts';
+import type { EntityModel } from '../../kernel/changes/model.ts';
+import { plain, type Column } from '../../kernel/changes/columns.ts';
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
+import { issueModel, type Issue } from '../issues/model.ts';
+import { attachment } from './contract.ts';
+
+/** Team id and number of the issue, separated by a space; the number is empty until the commit assigns it. */
+const issuePlace: Column<string> = {
+  select:
+    "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
+};
+const storedFields = { issueId: plain<string>('issue_id'), issuePlace };
+type Attachment = EntityOf<typeof attachment, typeof storedFields>;
+
+/** Fails the batch if the issue was deleted in the meantime. */
+const moveIssue = tenantStatement(
+  'issues.move_by_attachment',
+  `UPDATE issues SET updated_at = max(updated_at, :at)
+   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
+);
+
+const added: EventType = 'issue.attachment_added';
+const removed: EventType = 'issue.attachment_removed';
+
+export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof attachment>> = modelOf(
+  attachment,
+  {
+    stored: storedFields,
+    shows: {
+      issue({ issueId, issuePlace }, { directory }) {
+        const [teamId = '', number = ''] = issuePlace.split(' ');
+        const key = directory.teams.get(teamId)?.key ?? '';
+        return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+      },
+    },
+    events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
+    special: {
+      subjectId: ({ issueId }) => issueId,
+      related: (scope, _before, { issueId, updatedAt }) => ({
+        last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+      }),
+      async comesBack(ctx, deleted) {
+        if (deleted.kind !== 'link')
+          throw new ApiError(
+            'not_found',
+            'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
+          );
+        const issue = await issueModel.find(ctx, deleted.issueId);
+        if (!issue) throw new ApiError('not_found', 'The issue was deleted. Restore the issue first.');
+        return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+      },
+      team: {
+        of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+        isIn: (list) =>
+          `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
+      },
+    },
+  },
+);
+
+/**
+ * Replaces the events of a change with events of the issue, whose data contains the issue and the attachment.
+ */
+export function withIssueEvents(issue: Issue, change: Change & { readonly after: object }): Change {
+  return {
+    ...change,
+    events(view) {
+      const at = (change.after as Attachment).updatedAt;
+      const left = asLeft(view, issueModel.name, issue);
+      const response = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
+      return change.events(view).map((draft) => ({
+        ...draft,
+        entityKind: issueModel.name,
+        entityId: issue.id,
+        commitAssignedOf: left.number === null ? left.id : null,
+        data: { ...response, attachment: attachmentModel.wire(change.after as Attachment, view) },
+      }));
+    },
+    followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),
+  };
+}

@@ -1,0 +1,150 @@
+// Columns and lanes of a board, with exact card counts from one statement that runs off the event loop.
+import type { Context } from '../../kernel/context.ts';
+import { composedStatement, type Value } from '../../platform/store/statement.ts';
+import { none, type Group, type Grouping, type GroupKey } from './grouping.ts';
+import { Binding, ofTeams, type ResolvedBoard } from './resolved-board.ts';
+
+type ColumnConfig = NonNullable<ResolvedBoard['board']['columns']>[number];
+
+/** Returns the key that requests use for the group of a value. */
+export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;
+
+function groupOf(
+  resolved: ResolvedBoard,
+  grouping: Grouping,
+  { value, title, limit, hidden }: ColumnConfig,
+): Group {
+  return {
+    key: keyOf(grouping, value),
+    value,
+    title: title ?? grouping.titleOf(resolved, value),
+    keys: grouping.keysOf(resolved, value),
+    limit: limit ?? null,
+    hidden: hidden ?? false,
+  };
+}
+
+const groupsOf = (
+  resolved: ResolvedBoard,
+  grouping: Grouping,
+  configured: readonly ColumnConfig[],
+): Group[] => configured.map((one) => groupOf(resolved, grouping, one));
+
+/** Returns the configured columns; null if they follow from the cards. */
+export function configuredColumns(resolved: ResolvedBoard): Group[] | null {
+  const { columns } = resolved.board;
+  return columns && groupsOf(resolved, resolved.columns, columns);
+}
+
+/** Returns the column with a key; undefined if the board does not have it. */
+export function findColumn(resolved: ResolvedBoard, key: string): Group | undefined {
+  const configured = configuredColumns(resolved);
+  return configured
+    ? configured.find((column) => column.key === key)
+    : findDerived(resolved, resolved.columns, key);
+}
+
+/** Returns the lane with a key; undefined if the board does not have it. */
+export function findLane(resolved: ResolvedBoard, key: string): Group | undefined {
+  return resolved.lanes ? findDerived(resolved, resolved.lanes, key) : undefined;
+}
+
+function findDerived(resolved: ResolvedBoard, grouping: Grouping, key: string): Group | undefined {
+  const group = groupOf(resolved, grouping, { value: key === grouping.none ? null : key });
+  return group.keys.length > 0 ? group : undefined;
+}
+
+/** Columns and lanes with their card counts. */
+export interface Layout {
+  readonly resolved: ResolvedBoard;
+  readonly columns: readonly Group[];
+  /** Lanes, top to bottom; null if the board has none. */
+  readonly lanes: readonly Group[] | null;
+  /**
+   * Returns the number of cards in a cell, given indexes into `columns` and `lanes`; without `lane`, in the
+   * column.
+   */
+  count(column: number, lane?: number): number;
+  /** Number of cards in no column. */
+  readonly elsewhere: number;
+}
+
+interface Counted {
+  readonly in_column: GroupKey;
+  readonly in_lane: GroupKey;
+  readonly cards: number;
+}
+
+export async function layoutOf(ctx: Context, resolved: ResolvedBoard): Promise<Layout> {
+  return layoutBy(resolved, await countCards(ctx, resolved));
+}
+
+/** @param counted counts by keys; one pair of keys may have several entries */
+export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): Layout {
+  const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<GroupKey> =>
+    new Set(counted.map((row) => row[name]));
+  const derivedOf = (grouping: Grouping, keys: ReadonlySet<GroupKey>): Group[] =>
+    groupsOf(
+      resolved,
+      grouping,
+      grouping.derived(resolved, keys).map((value) => ({ value })),
+    );
+  const columns = configuredColumns(resolved) ?? derivedOf(resolved.columns, keysOf('in_column'));
+  const lanes = resolved.lanes && derivedOf(resolved.lanes, keysOf('in_lane'));
+  const columnOf = positionsOf(columns);
+  const laneOf = positionsOf(lanes ?? []);
+  const counts = new Map<string, number>();
+  const add = (position: string, cards: number): void =>
+    void counts.set(position, (counts.get(position) ?? 0) + cards);
+  let elsewhere = 0;
+  for (const { in_column, in_lane, cards } of counted) {
+    const [column, lane] = [columnOf.get(in_column), laneOf.get(in_lane)];
+    if (column === undefined) elsewhere += cards;
+    else {
+      add(`${column}`, cards);
+      if (lane !== undefined) add(`${column}/${lane}`, cards);
+    }
+  }
+  return {
+    resolved,
+    columns,
+    lanes,
+    elsewhere,
+    count: (column, lane) => counts.get(lane === undefined ? `${column}` : `${column}/${lane}`) ?? 0,
+  };
+}
+
+/** Maps each key to the index of its group. */
+function positionsOf(groups: readonly Group[]): ReadonlyMap<GroupKey, number> {
+  return new Map(groups.flatMap(({ keys }, position) => keys.map((key) => [key, position] as const)));
+}
+
+async function countCards(ctx: Context, resolved: ResolvedBoard): Promise<Counted[]> {
+  const binding = new Binding();
+  const { columns, lanes } = resolved;
+  const labeled =
+    columns.column === null
+      ? ` LEFT JOIN (SELECT issue_id AS labeled_id, label_id AS labeled_as FROM issue_labels
+            WHERE workspace_id = :ws AND label_id IN ${binding.list(resolved.labels)}) ON labeled_id = issues.id`
+      : '';
+  const where = [
+    'issues.workspace_id = :ws',
+    ...binding.add(resolved.conditions),
+    ...ofTeams(resolved, binding),
+  ];
+  const keys = [columns.column ?? 'labeled_as', ...(lanes ? [lanes.column!] : [])];
+  const sql = `SELECT ${keys[0]} AS in_column, ${keys[1] ?? 'NULL'} AS in_lane, count(*) AS cards FROM issues${labeled}
+    WHERE ${where.join(' AND ')} GROUP BY ${keys.join(', ')}`;
+  const rows = await ctx.store.read<Record<string, Value>>(
+    ctx.scope,
+    composedStatement<Record<string, Value>>(sql, null),
+    binding.params,
+  );
+  const keyOf = (value: Value | undefined): GroupKey =>
+    typeof value === 'bigint' ? Number(value) : ((value ?? null) as GroupKey);
+  return rows.map(({ in_column, in_lane, cards }) => ({
+    in_column: keyOf(in_column),
+    in_lane: keyOf(in_lane),
+    cards: Number(cards),
+  }));
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { defineRoute } from '../../kernel/http/route.ts';
+import { Closed, idOf, pageQuery } from '../../platform/lib/schema.ts';
+import { asOfQuery } from '../../kernel/resource/as-of/moment.ts';
+import { readingIssues, writingIssues } from '../issues/seen.ts';
+import { BoardCard, BoardCards, BoardColumnCards, BoardMove, cardsQuery, ofCards } from './bodies.ts';
+import { boardCardsAt, columnCardsAt } from './as-of.ts';
+import { boardCards, columnCards } from './cards/cards.ts';
+import { board } from './contract.ts';
+import { moveCard } from './cards/move.ts';
+
+const id = idOf(board.id);
+
+export const boardRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/boards/{id}/cards',
+    name: 'boards.cards',
+    summary: 'Get a board with its columns, their card counts and their first cards',
+    description:
+      'Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. Cards whose issues the caller cannot see are neither listed nor counted.',
+    scope: 'boards:read',
+    rows: 'team',
+    also: readingIssues,
+    limit: 'read',
+    params: Closed({ id }),
+    query: cardsQuery,
+    responses: { 200: BoardCards },
+    read: (ctx, { params: { id }, query: { asOf, ...query } }) =>
+      asOf === undefined ? boardCards(ctx, id, query) : boardCardsAt(ctx, id, { ...query, asOf }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/boards/{id}/columns/{column}/cards',
+    name: 'boards.column-cards',
+    summary: 'List the cards of a column, in board order',
+    description: 'Continues after an `endCursor` of the column or of one of its lanes.',
+    scope: 'boards:read',
+    rows: 'team',
+    also: readingIssues,
+    limit: 'read',
+    params: Closed({
+      id,
+      column: Type.String({
+        minLength: 1,
+        maxLength: 80,
+        description: 'Key of the column, percent-encoded.',
+      }),
+    }),
+    query: Closed({
+      ...pageQuery,
+      lane: Type.Optional(
+        Type.String({ maxLength: 80, description: 'Key of a swimlane, to list only its cards.' }),
+      ),
+      ...asOfQuery,
+      ...ofCards,
+    }),
+    responses: { 200: BoardColumnCards },
+    errors: ['invalid_cursor'],
+    read: (ctx, { params: { id, column }, query: { asOf, ...query } }) =>
+      asOf === undefined
+        ? columnCards(ctx, id, column, query)
+        : columnCardsAt(ctx, id, column, { ...query, asOf }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/boards/{id}/move',
+    name: 'boards.move',
+    summary: 'Move a card',
+    description:
+      'Changes the fields of the issue to match the column and lane, and sets its position, in one transaction. `If-Match` takes the version of the issue, which the response contains.',
+    scope: 'boards:write',
+    rows: 'team',
+    also: writingIssues,
+    writes: ['cards'],
+    limit: 'write',
+    params: Closed({ id }),
+    body: BoardMove,
+    example: { issueId: 'ENG-1', column: 'started' },
+    responses: { 200: BoardCard },
+    errors: ['conflict', 'transition_not_allowed'],
+    write: (ctx, { params, body, ifMatch }) => moveCard(ctx, params.id, body, ifMatch),
+  }),
+];

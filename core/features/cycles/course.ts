@@ -1,0 +1,76 @@
+// Computes state changes of cycles: creation ahead, start and completion. Reads only numbers and end times
+// from the store, and writes nothing.
+import type { Change } from '../../kernel/changes/change.ts';
+import type { Context } from '../../kernel/context.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { lastTimeMs } from '../../platform/lib/time/time.ts';
+import type { TeamEntry } from '../common/directory.ts';
+import type { Rhythm } from '../teams/contract.ts';
+import { cycle } from './contract.ts';
+import { cycleModel, type Cycle } from './model.ts';
+import { spansFrom } from './spans.ts';
+
+type Reading = Pick<Context, 'store' | 'scope'>;
+
+const lastOf = tenantStatement<{ number: number | null }>(
+  'cycles.last_number',
+  'SELECT max(number) AS number FROM cycles WHERE workspace_id = :ws AND team_id = :teamId',
+);
+const endOf = tenantStatement<{ ends_at: number }>(
+  'cycles.last_end',
+  `SELECT ends_at FROM cycles WHERE workspace_id = :ws AND team_id = :teamId AND deleted_at IS NULL
+   ORDER BY starts_at DESC, id DESC LIMIT 1`,
+);
+
+/** Deleted cycles are counted as well, so that no number is used twice. */
+export async function nextNumber({ store, scope }: Reading, teamId: string): Promise<number> {
+  return ((await store.readOne(scope, lastOf, { teamId }))?.number ?? 0) + 1;
+}
+
+export const nameOfNumber = (number: number): string => `Cycle ${number}`;
+
+/**
+ * Returns the cycles that the rhythm of the team requires to be created, after all existing ones.
+ * @param open cycles of the team that are not completed
+ */
+export async function createAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
+  const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
+  if (!team.cycles || missing <= 0) return [];
+  const now = ctx.nowMs();
+  const end = (await ctx.store.readOne(ctx.scope, endOf, { teamId: team.id }))?.ends_at;
+  // If no cycle was open, periods that have passed are skipped.
+  const isChain = end !== undefined && (end > now || open.length > 0);
+  const from = isChain ? { ms: end, isEnd: true } : { ms: now, isEnd: false };
+  const first = await nextNumber(ctx, team.id);
+  const spans = spansFrom(team.timeZone, team.cycles as Rhythm, from, missing);
+  return spans
+    .filter(({ endsAt }) => endsAt <= lastTimeMs)
+    .map((span, index) =>
+      cycleModel.create({
+        id: ctx.ids.next(cycle.id),
+        teamId: team.id,
+        number: first + index,
+        name: nameOfNumber(first + index),
+        description: '',
+        ...span,
+        status: 'upcoming',
+        startedAt: null,
+        completedAt: null,
+        createdAt: now,
+        updatedAt: now,
+        deletedAt: null,
+      }),
+    );
+}
+
+/** Returns the patch that starts a cycle; an early start moves `startsAt`. */
+export function starting({ startsAt }: Cycle, now: number): Partial<Cycle> {
+  const at = Math.min(startsAt, now);
+  return { status: 'active', startsAt: at, startedAt: at };
+}
+
+/** Returns the patch that completes a cycle; an early completion moves `endsAt`. */
+export function completing({ startsAt, endsAt }: Cycle, now: number): Partial<Cycle> {
+  const at = Math.max(startsAt, Math.min(endsAt, now));
+  return { status: 'completed', endsAt: at, completedAt: at };
+}

@@ -1,0 +1,43 @@
+// Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes
+// the snooze.
+import { plain } from '../../kernel/changes/columns.ts';
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import { timerOp, type DueTimer } from '../../kernel/reactions/due-timer.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { inboxItem } from './contract.ts';
+
+export type InboxItemResponse = EntityResponse<typeof inboxItem>;
+
+const timerName = 'inbox';
+
+export const inboxItemModel = modelOf(inboxItem, {
+  table: 'inbox_items',
+  stored: { issueId: plain<string | null>('issue_id') },
+  events(before, after) {
+    if (!before) return ['inbox.item_created'];
+    if (before.archivedAt === null && after.archivedAt !== null) return ['inbox.item_archived'];
+    if (before.readAt === null && after.readAt !== null) return ['inbox.item_read'];
+    return ['inbox.item_updated'];
+  },
+  special: {
+    related: (scope, before, { id, snoozedUntil }) => ({
+      last:
+        (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
+    }),
+  },
+});
+
+export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
+
+/** Ends the snooze of an item, which becomes unread and moves to the top of the inbox. */
+export const snoozeTimer: DueTimer = {
+  name: timerName,
+  isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
+  async fire(ctx, id) {
+    const item = await inboxItemModel.find(ctx, id);
+    if (!item || item.snoozedUntil === null) return { changes: [] };
+    const now = ctx.nowMs();
+    const change = inboxItemModel.update(item, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
+    return { changes: change ? [change] : [] };
+  },
+};

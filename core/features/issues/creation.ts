@@ -1,0 +1,261 @@
+import type { Static } from 'typebox';
+import type { Change, ChangeSet } from '../../kernel/changes/change.ts';
+import type { Context } from '../../kernel/context.ts';
+import { ApiError, invalidField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { requiredOf, toFieldsResponse } from '../fields/values.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
+import { readTemplate } from '../templates/read.ts';
+import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
+import { issue as contract } from './contract.ts';
+import { importedTimes, importedCreation } from './imported.ts';
+import { inState } from './query/in-state.ts';
+import { issueModel, type Issue } from './model.ts';
+import { resolvePatch, teamOf } from './references.ts';
+import { selectedBytesMax } from './query/select.ts';
+import { lastRank } from './order/sub-order.ts';
+import { firstState, statesOf, type StateEntry } from '../common/directory.ts';
+
+/** Id of an issue in another system. */
+export interface ExternalReference {
+  readonly source: string;
+  readonly externalId: string;
+}
+
+const byExternalId = tenantStatement<{ id: string }>(
+  'issues.by_external_id',
+  'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
+);
+
+/** Finds the issue even if it is deleted or hidden from the caller. */
+export async function idOfExternal(
+  { store, scope }: Pick<Context, 'store' | 'scope'>,
+  { source, externalId }: ExternalReference,
+): Promise<string | undefined> {
+  return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
+}
+
+/**
+ * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is
+ * free, visible or hidden: so a guest cannot probe the ids of hidden teams, or occupy an id that a
+ * synchronization needs.
+ * @throws ApiError conflict
+ */
+async function requireExternalFree(ctx: Context, reference: ExternalReference, at: string): Promise<void> {
+  const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
+  if (!isGuest && (await idOfExternal(ctx, reference)) === undefined) return;
+  const why = isGuest
+    ? 'Another issue has this external id, or you are a guest: guests cannot set external ids.'
+    : 'Another issue has this external id.';
+  const fix = 'Leave externalSource and externalId out, or change the issue that has them.';
+  throw new ApiError('conflict', `${at}externalId: ${why} ${fix}`, {
+    details: [{ path: `${at}externalId`, issue: 'already_exists', fix }],
+  });
+}
+
+// Checks numbers given by an import: the team must never have used them. All conflicts are reported at once,
+// so that a bulk import can omit them.
+
+const taken = tenantStatement<{ at: number }>(
+  'issues.numbers_taken',
+  `SELECT w.key AS at FROM json_each(:wanted) AS w
+   WHERE EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws
+       AND i.team_id = w.value ->> 'teamId' AND i.number = w.value ->> 'number')
+     OR EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = :ws
+       AND f.team_id = w.value ->> 'teamId' AND f.number = w.value ->> 'number')
+   ORDER BY w.key`,
+);
+
+type Numbered = Pick<Issue, 'teamId' | 'number'>;
+
+/**
+ * @param issues issues of the request; without a number if the commit assigns it
+ * @param pathOf returns the path of the number of the nth issue
+ * @throws ApiError validation_failed (already_exists)
+ */
+async function requireFreeNumbers(
+  { store, scope, directory }: Context,
+  issues: readonly Numbered[],
+  pathOf: (index: number) => string,
+): Promise<void> {
+  const wanted = issues.flatMap(({ teamId, number }, index) =>
+    number === null ? [] : [{ teamId, number, path: pathOf(index) }],
+  );
+  if (wanted.length === 0) return;
+  const rows = await store.read(scope, taken, { wanted: JSON.stringify(wanted) });
+  const called = new Set(rows.map(({ at }) => at));
+  const seen = new Set<string>();
+  const details = wanted.flatMap(({ teamId, number, path }, at): ErrorDetail[] => {
+    const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
+    const isFree = !called.has(at) && !seen.has(name);
+    seen.add(name);
+    const fix = `Leave the number out: ${name} is or was the identifier of another issue.`;
+    return isFree ? [] : [{ path, issue: 'already_exists', fix }];
+  });
+  const [first] = details;
+  if (first) throw new ApiError('validation_failed', `${first.path}: ${first.fix}`, { details });
+}
+
+export async function createIssue(
+  ctx: Context,
+  input: IssueInput,
+): Promise<ChangeSet<Static<typeof IssueCreated>>> {
+  const { issue, below } = await planWithTemplate(ctx, input, '');
+  await requireFreeNumbers(ctx, [issue.after], () => 'number');
+  return {
+    changes: [issue, ...below],
+    body: createdShape(ctx, issue.after),
+    status: 201,
+    location: issueLocation(ctx, issue.id),
+  };
+}
+
+export async function createIssues(ctx: Context, inputs: readonly IssueInput[]): Promise<ChangeSet> {
+  const seen = new Map<string, number>();
+  const planned: WithTemplate[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const external =
+      input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
+    if (external !== null && seen.has(external))
+      throw invalidField(`issues.${index}.externalId`, 'already_exists', {
+        why: `Entry ${seen.get(external)} has the same external id.`,
+        fix: 'Give each issue once.',
+      });
+    if (external !== null) seen.set(external, index);
+    planned.push(await planWithTemplate(ctx, input, `issues.${index}.`));
+    if (input.templateId !== undefined) requireFew(planned, `issues.${index}.templateId`);
+  }
+  const issues = planned.map(({ issue }) => issue.after);
+  await requireFreeNumbers(ctx, issues, (index) => `issues.${index}.number`);
+  // Given numbers are committed first, so that assigned numbers follow all of them.
+  const numbered = Object.groupBy(planned, ({ issue }) => (issue.after.number === null ? 'next' : 'given'));
+  return {
+    changes: [...(numbered.given ?? []), ...(numbered.next ?? [])].flatMap(({ issue, below }) => [
+      issue,
+      ...below,
+    ]),
+    body: { data: planned.map(({ issue }) => createdShape(ctx, issue.after)) },
+    status: 201,
+  };
+}
+
+/** Limits on the body of a request do not cover what templates add. @throws ApiError validation_failed */
+function requireFew(planned: readonly WithTemplate[], path: string): void {
+  const issues = planned.reduce((sum, { below }) => sum + 1 + below.length, 0);
+  const bytes = planned.reduce((sum, { issue }) => sum + Buffer.byteLength(issue.after.description), 0);
+  if (issues > selectedMax || bytes > selectedBytesMax)
+    throw invalidField(path, 'too_big', {
+      why: `With templates, the request creates more than ${selectedMax} issues or more than ${selectedBytesMax / 1024 / 1024} MiB of descriptions.`,
+      fix: 'Create fewer issues at once.',
+    });
+}
+
+export const issueLocation = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): string =>
+  `${baseUrl}/api/v1/issues/${id}`;
+
+function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
+  const { id, identifier, title, priority, url } = issueModel.wire(issue, ctx);
+  return { id, identifier, title, priority, url };
+}
+
+type CreatedIssue = Change & { after: Issue };
+
+/** An issue, and the sub-issues created from its template. */
+interface WithTemplate {
+  readonly issue: CreatedIssue;
+  readonly below: readonly CreatedIssue[];
+}
+
+async function planWithTemplate(
+  ctx: Context,
+  { templateId, ...input }: IssueInput,
+  at: string,
+): Promise<WithTemplate> {
+  if (templateId === undefined) return { issue: await planIssue(ctx, input, at), below: [] };
+  const team = teamOf(ctx, input, at);
+  const { defaults, subIssues } = await readTemplate(ctx, templateId, team.id, `${at}templateId`);
+  const fields = { ...defaults.fields, ...input.fields };
+  const issue = await planIssue(ctx, { ...defaults, ...input, fields }, at);
+  // Sub-issues take the values of required fields from the issue, since templates define none for them.
+  const required = requiredOf(ctx.directory, toFieldsResponse(issue.after.fieldValues, ctx.directory));
+  const below: CreatedIssue[] = [];
+  for (const title of subIssues) {
+    const { after } = await planIssue(ctx, { teamId: team.id, title, fields: required }, at);
+    const inParent = { parentId: issue.id, parentPlace: `${team.id} `, subOrder: lastRank(after.id) };
+    below.push(issueModel.create({ ...after, ...inParent }));
+  }
+  return { issue, below };
+}
+
+// Chooses the state of a new issue without a given state: triage, if the team triages such issues, else its
+// backlog.
+
+function entryState(ctx: Context, teamId: string): StateEntry {
+  const { triage } = ctx.directory.teams.get(teamId) ?? {};
+  const isTriaged = triage === 'all' || (triage === 'outside' && isFromOutside(ctx));
+  const state = isTriaged && statesOf(ctx.directory, teamId).find(({ type }) => type === 'triage');
+  return state || firstState(ctx.directory, teamId);
+}
+
+/** Returns true if the author is a plugin, the server itself or a guest. */
+function isFromOutside({ actor, directory }: Context): boolean {
+  return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
+}
+
+/**
+ * @param at prefix of the paths in errors, such as `issues.3.`
+ * @throws ApiError
+ */
+export async function planIssue(
+  ctx: Context,
+  input: Omit<IssueInput, 'templateId'>,
+  at: string,
+): Promise<CreatedIssue> {
+  const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
+  const {
+    createdAt: _c,
+    creatorId: _b,
+    startedAt: _s,
+    completedAt: _d,
+    canceledAt: _x,
+    number = null,
+    ...patch
+  } = rest;
+  const team = teamOf(ctx, input, at);
+  requireTakesIssues(team, `${at}team`);
+  if ((externalSource === undefined) !== (externalId === undefined))
+    throw invalidField(
+      `${at}${externalId === undefined ? 'externalId' : 'externalSource'}`,
+      'required',
+      'Give externalSource and externalId together.',
+    );
+  if (externalSource !== undefined && externalId !== undefined)
+    await requireExternalFree(ctx, { source: externalSource, externalId }, at);
+  const values: Omit<Issue, 'version'> = {
+    id: ctx.ids.next(contract.id),
+    teamId: team.id,
+    number,
+    title,
+    description: '',
+    ...inState(ctx, null, entryState(ctx, team.id).id),
+    priority: 'none',
+    assigneeId: null,
+    ...importedCreation(ctx, input, at),
+    labelIds: [],
+    fieldValues: null,
+    projectId: null,
+    milestoneId: null,
+    parentId: null,
+    parentPlace: null,
+    subOrder: null,
+    estimate: null,
+    cycleId: null,
+    dueDate: null,
+    slaDueAt: null,
+    externalSource: externalSource ?? null,
+    externalId: externalId ?? null,
+    deletedAt: null,
+    ...(await resolvePatch(ctx, team.id, null, patch, at)),
+  };
+  return issueModel.create({ ...values, ...importedTimes(ctx, input, values, at) });
+}

@@ -1,0 +1,150 @@
+// Filter fields of issues, with the same names in lists, webhook filters and plugin subscriptions. Adds
+// identifier, state id, labels (which have their own table) and custom fields to the fields of the contract.
+import type { Context } from '../../../kernel/context.ts';
+import { objectsAt } from '../../../kernel/resource/as-of/objects.ts';
+import { isSeen } from '../../../kernel/resource/as-of/reads.ts';
+import type { FilterFields, FilterWay, ReferenceField } from '../../../platform/lib/filter/filter.ts';
+import { idPattern } from '../../../platform/lib/schema.ts';
+import {
+  filterColumnsOf,
+  filterFieldsOf,
+  namesIn,
+  type FilterColumns,
+} from '../../../kernel/resource/filter/filter.ts';
+import { createFiltering } from '../../../kernel/resource/filter/filtering.ts';
+import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
+import { customColumns, customFilterFields } from '../../fields/filter.ts';
+import { cyclesMeant, relativeWords } from '../../cycles/relative-cycles.ts';
+import { label } from '../../labels/contract.ts';
+import { state } from '../../workflows/contract.ts';
+import { issue, priorities } from '../contract.ts';
+import { issueModel, neverDue } from '../model.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { findTeam } from '../../common/directory.ts';
+
+const ownFields = filterFieldsOf(issue);
+const referenceOf = (name: string): ReferenceField => {
+  const field = ownFields[name];
+  if (field?.type !== 'reference') throw new Error(`Issues refer to nothing by ${name}.`);
+  return field;
+};
+const parentField = referenceOf('parent');
+const idOfLabel: FilterWay = { by: 'id', path: 'labels[].id', pattern: idPattern(label.id), property: 'id' };
+
+const cycleField = referenceOf('cycle');
+
+export const issueReferences = {
+  team: referenceOf('team'),
+  state: referenceOf('state'),
+  assignee: referenceOf('assignee'),
+  project: referenceOf('project'),
+  milestone: referenceOf('milestone'),
+  parent: {
+    ...parentField,
+    ways: [...parentField.ways, { by: 'identifier', path: 'parent.identifier', property: 'identifier' }],
+  },
+  cycle: {
+    ...cycleField,
+    ways: [
+      ...cycleField.ways.filter(({ by }) => by === 'id'),
+      { by: 'turn', path: cycleField.path, property: 'turn', words: relativeWords },
+      ...cycleField.ways.filter(({ by }) => by !== 'id'),
+    ],
+  },
+  label: {
+    type: 'reference',
+    path: idOfLabel.path,
+    to: label,
+    ways: [idOfLabel, { by: 'name', path: 'labels[].name', property: 'name' }],
+    nullable: true,
+  },
+} as const satisfies Readonly<Record<string, ReferenceField>>;
+
+const fields: FilterFields = {
+  ...ownFields,
+  ...issueReferences,
+  identifier: {
+    type: 'reference',
+    path: 'identifier',
+    to: issue,
+    ways: [{ by: 'identifier', path: 'identifier', property: 'identifier' }],
+    isSelf: true,
+  },
+  stateId: {
+    type: 'reference',
+    path: 'state.id',
+    to: state,
+    ways: [{ by: 'id', path: 'state.id', pattern: idPattern(state.id), property: 'id' }],
+  },
+};
+
+const ownColumns = filterColumnsOf(issue);
+const ranks = priorities.toReversed();
+/** Fields whose values match few issues, compared with most labels. */
+const ofFew = ['id', 'assignee', 'project', 'milestone', 'cycle', 'parent', 'externalId'];
+
+const columns: FilterColumns = (directory, resolved) => {
+  const own = ownColumns(directory, resolved);
+  const identified: Pick<FilterColumn, 'ids'> = {
+    ids: (_, values) => values.flatMap((identifier) => resolved.get(identifier) ?? []),
+  };
+  return {
+    ...own,
+    ...customColumns(directory),
+    ...Object.fromEntries(ofFew.map((name) => [name, { ...own[name]!, few: true as const }])),
+    identifier: { sql: 'id', few: true, ...identified },
+    parent: { sql: 'parent_id', few: true, ...identified },
+    cycle: { ...own.cycle!, few: true, ids: (way, names) => cyclesMeant(directory, way, names) },
+    stateId: { sql: 'state_id' },
+    slaDueAt: { ...own.slaDueAt!, sql: `nullif(sla_due_at, ${neverDue})` },
+    // Priorities are stored with the most urgent first; filters compare urgent as greater than low.
+    priority: {
+      sql: 'priority',
+      value: (name) => ranks.indexOf(name as (typeof priorities)[number]),
+      descends: true,
+    },
+    label: {
+      sql: 'l.label_id',
+      ...namesIn(directory, label, 'name'),
+      listed: (id) =>
+        `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels WHERE workspace_id = :ws AND label_id = ${id}`,
+      // A label that was just deleted may still be in the join table, but no issue shows it.
+      wrap: (condition) =>
+        `EXISTS (SELECT 1 FROM issue_labels AS l JOIN labels AS w ON w.workspace_id = :ws AND w.id = l.label_id
+         WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND w.deleted_at IS NULL AND ${condition})`,
+    },
+  };
+};
+
+/**
+ * Rejects an identifier whose team does not exist or is hidden.
+ * @throws ApiError validation_failed (not_found)
+ */
+function requireTeamOf({ directory, visibleTeams }: Context, identifier: string, path: string): void {
+  const [key = ''] = identifier.split('-');
+  const team = findTeam(directory, key);
+  if (!team || (visibleTeams !== null && !visibleTeams.has(team.id)))
+    throw invalidField(path, 'not_found', {
+      why: `There is no issue ${identifier}, because the team does not exist.`,
+      fix: 'Use the identifier of an existing issue.',
+    });
+}
+
+export const issueFiltering = createFiltering({
+  fields,
+  added: { under: 'fields', fieldsIn: customFilterFields },
+  columns,
+  async find(ctx, { path, way, value }) {
+    if (way.by === 'identifier') requireTeamOf(ctx, value, path);
+    if (ctx.asOf !== undefined) return idAsOf(ctx, value, ctx.asOf);
+    const resolved = await issueModel.find(ctx, value);
+    return resolved?.deletedAt === null ? resolved.id : undefined;
+  },
+});
+
+/** Returns the id of an issue that existed at the given event, even if it was deleted or purged since. */
+async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
+  const id = (await issueModel.idsOf(ctx, [name])).get(name) ?? name;
+  const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);
+  return was && was.deletedAt === null && isSeen(ctx, issue, was) ? id : undefined;
+}

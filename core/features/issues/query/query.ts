@@ -1,0 +1,40 @@
+// Query parameters of issue lists, also used by views.
+import { Type, type TOptional, type TString } from 'typebox';
+import { deletedQuery } from '../../../kernel/resource/deleted.ts';
+import { htmlQueryOf } from '../../../kernel/resource/html.ts';
+import { Closed, inputForm, pageQuery } from '../../../platform/lib/schema.ts';
+import { issue } from '../contract.ts';
+import { relationQuery } from '../../relations/narrowing.ts';
+import { issueFilters } from './filter-parameters.ts';
+
+export const shape = {
+  fields: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: 'Comma-separated fields to return; all others are left out.',
+      [inputForm]: 'fields',
+    }),
+  ),
+  expand: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Comma-separated references to return as whole objects: assignee, project, parent.',
+      [inputForm]: 'list',
+    }),
+  ),
+  ...(htmlQueryOf(issue) as { include: TOptional<TString> }),
+};
+export const listQuery = Closed({
+  ...pageQuery,
+  ...issueFilters,
+  ...relationQuery,
+  ...deletedQuery,
+  sort: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`.',
+    }),
+  ),
+  ...shape,
+});

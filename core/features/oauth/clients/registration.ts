@@ -1,0 +1,147 @@
+// Dynamic client registration (RFC 7591), and management of a registration with its access token (RFC 7592).
+// Anybody can register, so registrations are limited per client address here, and in total by
+// `registered.ts`.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Services } from '../../../kernel/context.ts';
+import { hashToken } from '../../api-keys/token.ts';
+import { mintClientSecret } from '../apps/secret.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import { hourMs } from '../../../platform/lib/time/time.ts';
+import { protocolMetadata } from './client.ts';
+import { readMetadata, type SaidOfItself } from './metadata.ts';
+import type { Registered, RegisteredClients } from './registered.ts';
+
+/** Maximum number of registrations per client address and hour. */
+const registrationsMax = 20;
+const peersMax = 10_000;
+const tokenPrefix = 'ttmr_';
+
+const terms = { methods: ['client_secret_basic', 'client_secret_post', 'none'] };
+
+/** Client information response (RFC 7591 §3.2.1). */
+type Information = Readonly<Record<string, unknown>>;
+
+export interface Registration {
+  /** @throws ClientRefused, RegistrationFlood */
+  register(metadata: unknown, peer: string): Promise<Information>;
+  /** @returns null for an unknown client or a wrong token */
+  read(clientId: string, token: string): Promise<Information | null>;
+  /**
+   * Replaces the metadata and the registration access token.
+   * @returns null for an unknown client or a wrong token
+   * @throws ClientRefused
+   */
+  replace(clientId: string, token: string, metadata: unknown): Promise<Information | null>;
+  /**
+   * Deletes the client, which ends its grants.
+   * @returns false for an unknown client or a wrong token
+   */
+  remove(clientId: string, token: string): Promise<boolean>;
+}
+
+/** Error of a client address that has reached the limit of registrations. */
+export class RegistrationFlood extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`Too many registrations from your address. Try again in ${retryAfterSeconds} s.`);
+    this.name = 'RegistrationFlood';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function createRegistration(options: {
+  services: Pick<Services, 'ids' | 'nowMs' | 'baseUrl'>;
+  registered: RegisteredClients;
+  /** Called after a removal to clear cached tokens and to end the grants of the client. */
+  gone: () => void;
+}): Registration {
+  const { services, registered, gone } = options;
+  const { ids, nowMs, baseUrl } = services;
+  const requirePeerQuota = createPeerBound(nowMs);
+
+  const find = async (clientId: string, token: string): Promise<Registered | null> => {
+    const registeredClient = await registered.find(clientId);
+    const isOwn =
+      registeredClient &&
+      timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(registeredClient.tokenHash));
+    return isOwn ? registeredClient : null;
+  };
+  const managed = (id: string, token: string): Information => ({
+    registration_client_uri: `${baseUrl}/oauth/register/${id}`,
+    registration_access_token: token,
+  });
+
+  return {
+    async register(metadata, peer) {
+      requirePeerQuota(peer);
+      const said = readMetadata(metadata, terms);
+      const id = ids.next(idPrefixes.client);
+      const secret = said.confidential ? mintClientSecret() : null;
+      const token = mintToken();
+      await registered.insert(id, said, { secretHash: secret?.hash ?? null, tokenHash: hashToken(token) });
+      return { ...informationOf(id, said, nowMs(), secret?.text), ...managed(id, token) };
+    },
+    async read(clientId, token) {
+      const registeredClient = await find(clientId, token);
+      return (
+        registeredClient && {
+          ...informationOf(clientId, registeredClient.client, registeredClient.createdAt),
+          ...managed(clientId, token),
+        }
+      );
+    },
+    async replace(clientId, token, metadata) {
+      const registeredClient = await find(clientId, token);
+      if (!registeredClient) return null;
+      const said = readMetadata(metadata, terms);
+      // Clients that become confidential get a secret. Confidential clients retain theirs, which is not shown
+      // again.
+      const secret = said.confidential && registeredClient.secretHash === null ? mintClientSecret() : null;
+      const secretHash = said.confidential ? (registeredClient.secretHash ?? secret?.hash ?? null) : null;
+      const successor = mintToken();
+      const hashes = { secretHash, tokenHash: hashToken(successor) };
+      if (!(await registered.update(clientId, said, hashes, registeredClient.tokenHash))) return null;
+      return {
+        ...informationOf(clientId, said, registeredClient.createdAt, secret?.text),
+        ...managed(clientId, successor),
+      };
+    },
+    async remove(clientId, token) {
+      if (!(await find(clientId, token))) return false;
+      await registered.remove(clientId);
+      gone();
+      return true;
+    },
+  };
+}
+
+/** @param secret new client secret, to be shown once */
+function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
+  const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
+  const { client_secret: _, ...metadata } = protocolMetadata(client);
+  return {
+    ...metadata,
+    client_id_issued_at: Math.floor(createdAt / 1000),
+    ...(secret === undefined ? {} : { client_secret: secret, client_secret_expires_at: 0 }),
+  };
+}
+
+function mintToken(): string {
+  return tokenPrefix + randomBytes(32).toString('base64url');
+}
+
+/** Returns a function that counts a registration and throws RegistrationFlood above the limit. */
+function createPeerBound(nowMs: () => number): (peer: string) => void {
+  const peers = new LRUCache<string, { count: number; untilMs: number }>({ max: peersMax });
+  return (peer) => {
+    const now = nowMs();
+    const open = peers.get(peer);
+    const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + hourMs };
+    if (bucket.count >= registrationsMax)
+      throw new RegistrationFlood(Math.ceil((bucket.untilMs - now) / 1000));
+    bucket.count++;
+    peers.set(peer, bucket);
+  };
+}

@@ -1,0 +1,102 @@
+// Processes the form of the consent page. One commit creates the grant and marks the request as decided, so
+// that only one of two concurrent decisions takes effect.
+import type { Committer } from '../../../kernel/changes/commit.ts';
+import type { Directory, Services } from '../../../kernel/context.ts';
+import type { Principal } from '../../../kernel/http/principal.ts';
+import { newGrant } from '../grants/model.ts';
+import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/sessions/sessions.ts';
+import type { GuardedClass } from '../../../platform/lib/errors/guarded.ts';
+import { guardedIn } from '../../people/workspace/guarded.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';
+import type { Tokens } from '../tokens.ts';
+import { consentView, type ConsentView } from './view.ts';
+
+export interface ConsentOptions {
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly sessions: Sessions;
+  readonly clients: Clients;
+  readonly tokens: Tokens;
+}
+
+export interface AskingOptions extends ConsentOptions {
+  readonly engine: () => Promise<OAuthEngine>;
+}
+
+export type ConsentPrompt =
+  { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
+
+/** @param workspaceId workspace that the person chose; null for their first workspace */
+export async function consentPromptOf(
+  { sessions, clients, services }: ConsentOptions,
+  asking: Asking,
+  who: SignedIn,
+  workspaceId: string | null,
+  peer: string,
+): Promise<ConsentPrompt> {
+  const seat: Seat | undefined =
+    workspaceId === null ? who.seats[0] : who.seats.find((one) => one.workspaceId === workspaceId);
+  const principal = seat && (await sessions.principal(who, seat.workspaceId));
+  if (!seat || !principal) return { without: 'seat' };
+  const client = await clients.find(asking.clientId, peer);
+  if (!client) return { without: 'client' };
+  const demanded = await guardedIn(services.store, principal.scope);
+  return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };
+}
+
+/** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope was chosen. */
+export function grantedBy(
+  { scopes, guarded }: ConsentView,
+  form: URLSearchParams,
+): { scopes: string[]; guarded: GuardedClass[]; wrong: string | null } {
+  const chosen = new Set(form.getAll('scope'));
+  const granted = scopes
+    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))
+    .map(({ scope }) => scope);
+  const guardedChoices = new Set(form.getAll('guarded'));
+  return {
+    scopes: granted,
+    guarded: guarded
+      .filter(({ word, isFixed }) => isFixed || guardedChoices.has(word))
+      .map(({ word }) => word),
+    wrong: granted.length > 0 ? null : 'Choose at least one permission, or deny the request.',
+  };
+}
+
+/**
+ * @returns null if the request was decided already, or if the session has ended
+ * @throws Error if the grant cannot be stored
+ */
+export async function makeGrant(
+  options: ConsentOptions,
+  { view, principal }: Extract<ConsentPrompt, { view: ConsentView }>,
+  granted: { readonly scopes: readonly string[]; readonly guarded: readonly GuardedClass[] },
+): Promise<Extract<Decision, { grant: object }> | null> {
+  const { services, committer, directoryOf, tokens } = options;
+  const { client, seat, asking, leadsTo, isVerified } = view;
+  const change = newGrant(services, {
+    memberId: seat.memberId,
+    client: { id: client.id, name: client.name, kind: client.kind, verified: isVerified },
+    redirectHost: leadsTo,
+    resource: asking.resource,
+    ...granted,
+  });
+  const { scope, actor } = principal;
+  const author = {
+    ...{ scope, actor, cause: null, requestId: null, traceparent: null },
+    directory: await directoryOf(scope),
+  };
+  // The guard on the session fails the commit if “Sign out everywhere” has ended the session meanwhile.
+  const guards = [tokens.decideOp(asking.ticket), stillSignedInOp(principal.tokenId)];
+  const committed = await committer.commit(author, [change], guards);
+  if (!committed.ok && committed.part === 'guard') return null;
+  if (!committed.ok) throw new Error(`Could not store a grant: ${committed.message}`);
+  return {
+    grant: { workspaceId: seat.workspaceId, id: change.after.id },
+    memberId: seat.memberId,
+    scopes: granted.scopes,
+  };
+}

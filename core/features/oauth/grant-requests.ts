@@ -1,0 +1,97 @@
+// Look-up and revocation of grants for the authorization server, in all workspaces.
+import type { Committer } from '../../kernel/changes/commit.ts';
+import { systemAuthor } from '../../kernel/changes/commit.ts';
+import type { Directory, Services } from '../../kernel/context.ts';
+import { grantModel } from './grants/model.ts';
+import { clientIsThere } from './grants/live.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { scopeOf, type Scope } from '../../platform/store/store.ts';
+import type { ProtectedResource } from './resources.ts';
+
+export interface GrantRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** Returns the grant id for the protocol library, which stores one string. */
+export const wordOf = ({ workspaceId, id }: GrantRef): string => `${workspaceId}.${id}`;
+
+export function refOf(word: string): GrantRef {
+  const at = word.indexOf('.');
+  return { workspaceId: word.slice(0, at), id: word.slice(at + 1) };
+}
+
+/**
+ * Maximum lifetime of a grant, even with refreshed tokens (OWASP ASVS 5.0 §10.4.8). The app must request a
+ * new consent afterwards.
+ */
+const longestMs = 365 * dayMs;
+
+interface LiveGrant {
+  readonly memberId: string;
+  readonly clientId: string;
+  readonly resource: ProtectedResource;
+  readonly scopes: readonly string[];
+}
+
+const findLive = systemStatement<{
+  member_id: string;
+  client_id: string;
+  resource: ProtectedResource;
+  scopes_json: string;
+}>(
+  'oauth.live_grant',
+  'the client of a grant can belong to the installation',
+  `SELECT g.member_id, g.client_id, g.resource, g.scopes_json FROM grants AS g
+   JOIN members AS m ON m.workspace_id = g.workspace_id AND m.id = g.member_id
+   WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
+     AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
+);
+const findRow = tenantStatement<SqlRow>(
+  'grants.row',
+  `SELECT ${grantModel.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
+);
+
+export interface Grants {
+  /** @returns null if the grant has ended or is too old, or its member was removed */
+  find(ref: GrantRef): Promise<LiveGrant | null>;
+  /** Revokes a grant, which ends its tokens. Does nothing if the grant has ended. */
+  revoke(ref: GrantRef): Promise<void>;
+}
+
+export function createGrants(options: {
+  services: Pick<Services, 'store' | 'nowMs'>;
+  committer: Committer;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}): Grants {
+  const { services, committer, directoryOf } = options;
+  const { store, nowMs } = services;
+  return {
+    async find({ workspaceId, id }) {
+      const [row] = await store.readSystem(findLive, {
+        ...{ workspace: workspaceId, id, since: nowMs() - longestMs },
+      });
+      if (!row) return null;
+      return {
+        memberId: row.member_id,
+        clientId: row.client_id,
+        resource: row.resource,
+        scopes: JSON.parse(row.scopes_json) as string[],
+      };
+    },
+    async revoke({ workspaceId, id }) {
+      const scope = scopeOf(workspaceId);
+      // A concurrent change makes the version check fail, so the revocation is retried until the grant has
+      // ended.
+      for (;;) {
+        const row = await store.readOne(scope, findRow, { id });
+        const grant = row && grantModel.fromRow(row);
+        if (!grant || grant.revokedAt !== null) return;
+        const change = grantModel.update(grant, { revokedAt: nowMs() }, nowMs());
+        const author = systemAuthor(scope, 'oauth', await directoryOf(scope));
+        if (!change || (await committer.commit(author, [change])).ok) return;
+      }
+    },
+  };
+}

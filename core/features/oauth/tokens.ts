@@ -1,0 +1,148 @@
+// Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
+import { createHash } from 'node:crypto';
+import type { Services } from '../../kernel/context.ts';
+import { setGrantUsed } from './grants/live.ts';
+import { sealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { scopeOf, systemOp, tenantOp, type Op } from '../../platform/store/store.ts';
+import { refOf, type GrantRef } from './grant-requests.ts';
+
+/** Token data of the protocol library. */
+type Payload = Readonly<Record<string, unknown>>;
+
+export interface StoredToken {
+  readonly payload: Payload;
+  readonly grant: GrantRef | null;
+  readonly isConsumed: boolean;
+  /** Milliseconds since the epoch; null for a token that does not expire. */
+  readonly expiresAt: number | null;
+}
+
+interface TokenRow {
+  id: string;
+  workspace_id: string;
+  grant_id: string | null;
+  payload_sealed: Uint8Array;
+  consumed_at: number | null;
+  expires_at: number | null;
+}
+
+const why = 'the workspace of a token is known only after the look-up';
+const columns = 'id, workspace_id, grant_id, payload_sealed, consumed_at, expires_at';
+
+const putToken = systemStatement(
+  'oauth_tokens.put',
+  why,
+  `INSERT INTO oauth_tokens (id, kind, workspace_id, grant_id, scope, user_code_tag, payload_sealed, expires_at)
+   VALUES (:id, :kind, :workspace, :grant, :scope, :tag, :sealed, :expires)
+   ON CONFLICT (id) DO UPDATE SET workspace_id = :workspace, grant_id = :grant, scope = :scope,
+     payload_sealed = :sealed, expires_at = :expires`,
+);
+const findToken = systemStatement<TokenRow>(
+  'oauth_tokens.by_id',
+  why,
+  `SELECT ${columns} FROM oauth_tokens WHERE id = :id AND kind = :kind`,
+);
+const findByTag = systemStatement<TokenRow>(
+  'oauth_tokens.by_user_code',
+  why,
+  `SELECT ${columns} FROM oauth_tokens WHERE user_code_tag = :tag AND kind = :kind`,
+);
+const consumeToken = systemStatement(
+  'oauth_tokens.consume',
+  why,
+  'UPDATE oauth_tokens SET consumed_at = :now WHERE id = :id AND consumed_at IS NULL',
+);
+const decideToken = systemStatement(
+  'oauth_tokens.decide',
+  why,
+  'UPDATE oauth_tokens SET decided_at = :now WHERE id = :id AND decided_at IS NULL AND consumed_at IS NULL',
+);
+const removeToken = systemStatement('oauth_tokens.remove', why, 'DELETE FROM oauth_tokens WHERE id = :id');
+
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+const useOp = ({ workspaceId, id }: GrantRef, now: number): Op =>
+  tenantOp(scopeOf(workspaceId), setGrantUsed, { id, at: now });
+
+export interface Tokens {
+  find(kind: string, token: string): Promise<StoredToken | null>;
+  findByUserCode(kind: string, code: string): Promise<StoredToken | null>;
+  /**
+   * Inserts or updates a token.
+   * @param seconds lifetime from now; undefined for no expiry
+   */
+  put(kind: string, token: string, payload: Payload, seconds: number | undefined): Promise<void>;
+  /**
+   * Marks a token as used. Exactly one of several concurrent calls succeeds.
+   * @returns false if the token was used before
+   */
+  consume(token: string): Promise<boolean>;
+  /** Returns an operation that marks a request as decided, and fails if a decision exists. */
+  decideOp(token: string): Op;
+  remove(token: string): Promise<void>;
+}
+
+export function createTokens({
+  store,
+  sealing,
+  nowMs,
+}: Pick<Services, 'store' | 'sealing' | 'nowMs'>): Tokens {
+  const tagOf = (code: string): string => sealing.sign(code, 'oauth-user-code');
+  const opened = (row: TokenRow | undefined): StoredToken | null => {
+    if (!row) return null;
+    const text = sealing.open(row.payload_sealed, sealedFor('oauth-token', row.workspace_id, row.id));
+    const grant = row.grant_id === null ? null : { workspaceId: row.workspace_id, id: row.grant_id };
+    return {
+      payload: JSON.parse(text) as Payload,
+      grant,
+      isConsumed: row.consumed_at !== null,
+      expiresAt: row.expires_at,
+    };
+  };
+  const closed = (token: string, payload: Payload) => {
+    const id = hashOf(token);
+    const grant = typeof payload.grantId === 'string' ? refOf(payload.grantId) : null;
+    const workspaceId = grant?.workspaceId ?? '';
+    // The decision on a user code requires the text of the device code, which the browser does not send.
+    const jti = 'userCode' in payload ? token : undefined;
+    const text = JSON.stringify({ ...payload, jti });
+    return { id, grant, workspaceId, sealed: sealing.seal(text, sealedFor('oauth-token', workspaceId, id)) };
+  };
+
+  return {
+    async find(kind, token) {
+      const [row] = await store.readSystem(findToken, { kind, id: hashOf(token) });
+      return opened(row);
+    },
+    async findByUserCode(kind, code) {
+      const [row] = await store.readSystem(findByTag, { kind, tag: tagOf(code) });
+      return opened(row);
+    },
+    async put(kind, token, payload, seconds) {
+      const { id, grant, workspaceId, sealed } = closed(token, payload);
+      const now = nowMs();
+      const { scope, userCode } = payload;
+      const put = systemOp(putToken, {
+        ...{ id, kind, sealed, workspace: workspaceId, grant: grant?.id ?? null },
+        scope: kind === 'AccessToken' ? String(scope) : null,
+        tag: typeof userCode === 'string' ? tagOf(userCode) : null,
+        expires: seconds === undefined ? null : now + seconds * 1000,
+      });
+      // Token requests count as a use of the grant.
+      const used = grant && kind === 'AccessToken' ? [useOp(grant, now)] : [];
+      const outcome = await store.commit([...used, put]);
+      if (!outcome.ok) throw new Error(`Could not store a ${kind}: ${outcome.message}`);
+    },
+    async consume(token) {
+      const op = systemOp(consumeToken, { id: hashOf(token), now: nowMs() }, { expectRows: 1 });
+      return (await store.commit([op])).ok;
+    },
+    decideOp: (token) => systemOp(decideToken, { id: hashOf(token), now: nowMs() }, { expectRows: 1 }),
+    async remove(token) {
+      await store.commit([systemOp(removeToken, { id: hashOf(token) })]);
+    },
+  };
+}

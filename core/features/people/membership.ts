@@ -1,0 +1,28 @@
+// Looks up the current name, role and rights of a member, which limit the rights of every token of the
+// member.
+import { rightsOfRole, type Role, type Membership } from '../../kernel/rights/roles.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import type { Scope, Store } from '../../platform/store/store.ts';
+
+const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
+  'members.standing',
+  'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
+const keysOfTeams = tenantStatement<{ key: string }>(
+  'teams.keys',
+  'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+/** @returns null for an unknown or removed member */
+export async function membershipOf(
+  store: Pick<Store, 'readOne' | 'read'>,
+  scope: Scope,
+  memberId: string,
+): Promise<Membership | null> {
+  const row = await store.readOne(scope, findMember, { id: memberId });
+  if (!row) return null;
+  const { name, role, teams_json: ids } = row;
+  const teams = role === 'guest' ? await store.read(scope, keysOfTeams, { ids }) : [];
+  const keys = teams.map(({ key }) => key);
+  return { name, role, rights: rightsOfRole(role, keys) };
+}

@@ -1,0 +1,170 @@
+// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
+import { timingSafeEqual } from 'node:crypto';
+import { isAtOwnHost, readForm } from '../../kernel/html/form.ts';
+import { html, type Html } from '../../kernel/html/html.ts';
+import { page, type PageOptions } from '../../kernel/html/page.ts';
+import {
+  defineRoute,
+  type RawRequest,
+  type Method,
+  type RawAnswer,
+  type Route,
+} from '../../kernel/http/route.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { Closed } from '../../platform/lib/schema.ts';
+import { Type } from 'typebox';
+import type { Device, SignedIn } from '../sign-in/sessions/sessions.ts';
+
+/** Maximum age of the last authentication for a sensitive change. */
+export const proofMs = 10 * 60_000;
+
+interface PageFacts {
+  readonly method: Extract<Method, 'GET' | 'POST'>;
+  /** Path with at most one parameter, which is `{token}`. */
+  readonly path: string;
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Returns the route of a page, or of a form on a page. Errors are pages too, because a person reads them. */
+export function pageRoute(
+  { method, path, name, summary }: PageFacts,
+  answer: (request: RawRequest, token: string) => Promise<RawAnswer>,
+): Route {
+  const token = Type.String({ maxLength: 200 });
+  return defineRoute({
+    ...{ method, path, name, summary },
+    scope: null,
+    limit: method === 'GET' ? 'read' : 'write',
+    ...(path.includes('{token}') ? { params: Closed({ token }) } : {}),
+    responses: { 200: Type.String() },
+    contentType: 'text/html',
+    inbound: ({ params }, request) =>
+      answerPage(request, () => answer(request, (params as { token?: string } | undefined)?.token ?? '')),
+  });
+}
+
+/**
+ * Converts an `ApiError` to a page. Under another host name than that of the base URL, responds with a link
+ * to the base URL.
+ */
+export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  const { method, baseUrl } = request;
+  if (method !== 'POST' && !isAtOwnHost(request, baseUrl)) return otherHostPage(request);
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof ApiError) return refusalPage(error);
+    throw error;
+  }
+}
+
+/** Shows a link, because a redirect would loop behind a proxy that changes `Host`. */
+function otherHostPage({ baseUrl, path, query }: RawRequest): RawAnswer {
+  const address = baseUrl + path + (query.size === 0 ? '' : `?${query.toString()}`);
+  return card(
+    'Open this page at the address of the server',
+    html`<p>Sign-in works only at <a href="${address}">${baseUrl}</a>.</p>
+      <p>
+        If that link fails or leads back to this page, ask your administrator to set
+        <code>--base-url</code> and to make the proxy pass on the <code>Host</code> header.
+      </p>`,
+    { status: 403 },
+  );
+}
+
+function refusalPage({ message, status, headers }: ApiError): RawAnswer {
+  return card('Something went wrong', html`${problem(message)}`, { status, headers });
+}
+
+/** Returns a small page for one task. */
+export function card(title: string, content: Html, options: PageOptions = {}): RawAnswer {
+  return page(
+    title,
+    html`<div class="card">
+      <p class="brand">Tatami</p>
+      <h1>${title}</h1>
+      ${content}
+    </div>`,
+    options,
+  );
+}
+
+/** Returns an error notice, which screen readers announce when the page loads. */
+export const problem = (text: string): Html => html`<p class="notice problem" role="alert">${text}</p>`;
+export const done = (text: string): Html => html`<p class="notice done" role="status">${text}</p>`;
+
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
+
+/**
+ * Redirects with 303, so that the browser continues with GET (RFC 9110 §15.4.4).
+ * @param path path on this server
+ */
+export function leadTo(baseUrl: string, path: string, cookies: readonly string[] = []): RawAnswer {
+  return {
+    status: 303,
+    contentType: 'text/plain',
+    headers: { location: baseUrl + path, ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) },
+    body: '',
+  };
+}
+
+/** @param to path on this server to return to after the sign-in */
+export function leadToSignIn(baseUrl: string, to: string): RawAnswer {
+  return leadTo(baseUrl, `/sign-in?${new URLSearchParams({ to }).toString()}`);
+}
+
+/**
+ * Redirects to the page that requires a new authentication.
+ * @param to path on this server to return to afterwards
+ */
+export function leadToProof(baseUrl: string, to: string): RawAnswer {
+  return leadTo(baseUrl, proofPath(to));
+}
+
+export function proofPath(to: string): string {
+  return `/sign-in/again?${new URLSearchParams({ to }).toString()}`;
+}
+
+/** Returns true if the last authentication is recent enough for a sensitive change. */
+export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number): boolean {
+  return nowMs - provedAt < proofMs;
+}
+
+/**
+ * Returns the fields of a form, after the check that a page of this session sent the form.
+ * @throws ApiError forbidden, unsupported_media_type, payload_too_large
+ */
+export async function readSignedForm(
+  request: RawRequest,
+  baseUrl: string,
+  { formToken }: Pick<SignedIn, 'formToken'>,
+): Promise<URLSearchParams> {
+  const form = await readForm(request, baseUrl);
+  if (!isFormTokenOf({ formToken }, form.get('form_token')))
+    throw new ApiError(
+      'forbidden',
+      'This form belongs to an earlier session. Reload the page and send it again.',
+    );
+  return form;
+}
+
+/** The comparison takes constant time. */
+export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, token: unknown): boolean {
+  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof token === 'string' ? token : '')];
+  return own.length === theirs.length && timingSafeEqual(own, theirs);
+}
+
+export function deviceAt({ peer, headers }: RawRequest): Device {
+  return { address: peer, agent: headers.get('user-agent') ?? '' };
+}
+
+/**
+ * Returns the page option for the script that some part of the page needs. The parts of a page share at most
+ * one script.
+ */
+export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<PageOptions, 'script'> {
+  const script = parts.find((part) => part.script !== undefined)?.script;
+  return script === undefined ? {} : { script };
+}

@@ -1,0 +1,78 @@
+// Splits effects into single fields and compares them with the values that others set.
+import { isDeepStrictEqual } from 'node:util';
+import { short } from '../../../kernel/changes/diff.ts';
+import { type RunEffect } from '../runs/effects.ts';
+
+export interface FieldEffect {
+  /** Name of the field; `fields.<key>` for a custom field. */
+  readonly field: string;
+  readonly before: unknown;
+  readonly wouldBe: unknown;
+}
+
+type ChangedData = Readonly<Record<string, unknown>>;
+
+/** Fields that the server derives from the write or its author. */
+const derivedFields: ReadonlySet<string> = new Set([
+  'version',
+  'updatedAt',
+  'url',
+  'identifier',
+  'number',
+  'author',
+  'creator',
+]);
+
+export function fieldEffectsOf({ values = {} }: Pick<RunEffect, 'values'>): FieldEffect[] {
+  return Object.entries(values)
+    .filter(([name]) => !derivedFields.has(name))
+    .flatMap(([name, { before, after }]) =>
+      name === 'fields'
+        ? keysOf(before, after).map((key) => ({
+            field: `fields.${key}`,
+            before: valueIn(before, key),
+            wouldBe: valueIn(after, key),
+          }))
+        : [{ field: name, before, wouldBe: after }],
+    );
+}
+
+/** Returns the fields that an event changed, with their new values. */
+export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<string, unknown> {
+  const before = (previous ?? {}) as ChangedData;
+  const after = Object.fromEntries(Object.keys(before).map((name) => [name, data[name]]));
+  const values = Object.fromEntries(
+    Object.keys(before).map((name) => [name, { before: before[name], after: after[name] }]),
+  );
+  return new Map(fieldEffectsOf({ values }).map(({ field, wouldBe }) => [field, short(wouldBe)]));
+}
+
+/**
+ * True if a value agrees with the effect. A list agrees if it contains all added items and none of the
+ * removed ones.
+ */
+export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldBe'>, is: unknown): boolean {
+  if (!Array.isArray(wouldBe) || !Array.isArray(is) || !Array.isArray(before))
+    return isDeepStrictEqual(nameOf(wouldBe), nameOf(is));
+  const [was, would, now] = [before, wouldBe, is].map((list) =>
+    list.map((one) => JSON.stringify(nameOf(one))),
+  );
+  const added = would!.filter((one) => !was!.includes(one));
+  const taken = was!.filter((one) => !would!.includes(one));
+  return added.every((one) => now!.includes(one)) && !taken.some((one) => now!.includes(one));
+}
+
+/** Reduces an object to its id, because its name may have changed. */
+function nameOf(value: unknown): unknown {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : (value ?? null);
+}
+
+function keysOf(before: unknown, after: unknown): string[] {
+  const keys = new Set([before, after].flatMap((values) => Object.keys((values ?? {}) as ChangedData)));
+  return [...keys].filter((key) => !isDeepStrictEqual(valueIn(before, key), valueIn(after, key)));
+}
+
+function valueIn(values: unknown, key: string): unknown {
+  return ((values ?? {}) as ChangedData)[key] ?? null;
+}

@@ -1,0 +1,78 @@
+// Defers the runs of an install whose budget is exhausted, and notifies the admins once a day.
+import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import { itemsForAdmins } from '../../inbox/items.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Ids } from '../../../platform/lib/ids.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Scope } from '../../../platform/store/store.ts';
+import { installModel, type Install } from '../installs/schema.ts';
+import { hostBudget } from '../installs/contract.ts';
+import { words } from './budget.ts';
+import type { BegunRun, Spent, Usage } from './usage.ts';
+
+const markNotified = tenantStatement(
+  'plugin_usage.tell',
+  `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, told)
+   VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
+   ON CONFLICT (workspace_id, install_id, day) DO UPDATE SET told = 1 WHERE told = 0`,
+);
+
+export interface GateOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  readonly usage: Usage;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+/** Result of the budget check before a run starts. */
+interface Passage extends BegunRun {
+  /** The exhausted budget that defers the run; null if the run can start. */
+  readonly deferredBy: Spent | null;
+}
+
+export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
+
+export function createGate(options: GateOptions): Gate {
+  const { usage } = options;
+  /** Day of the last notification by install. Entries of earlier days are dropped. */
+  const notifiedDays = new Map<string, number>();
+  return async (scope, install) => {
+    const begun = await usage.begin(scope, install);
+    const { spent } = begun;
+    if (!spent) return { ...begun, deferredBy: null };
+    if (notifiedDays.get(install.id) !== spent.day) {
+      for (const [id, day] of notifiedDays) if (day !== spent.day) notifiedDays.delete(id);
+      notifiedDays.set(install.id, spent.day);
+      await notifyAdmins(options, scope, install, spent);
+    }
+    return { ...begun, deferredBy: install.budget.whenSpent === 'propose' ? null : spent };
+  };
+}
+
+async function notifyAdmins(
+  { clock, ids, committer, directoryOf }: GateOptions,
+  scope: Scope,
+  install: Install,
+  { quantity, day, untilMs }: Spent,
+): Promise<void> {
+  const { id, manifest, pluginId, budget } = install;
+  const nowMs = clock.nowMs();
+  const directory = await directoryOf(scope);
+  const until = new Date(untilMs).toISOString();
+  const what = budget.whenSpent === 'propose' ? 'Its runs become proposals' : 'Its runs wait';
+  const items = itemsForAdmins(
+    {
+      kind: 'plugin_budget',
+      reason: 'plugin',
+      title: `The plugin ${manifest.name ?? pluginId} has exhausted its daily budget`,
+      body: `The plugin used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless the budget is changed.`,
+      target: { kind: installModel.name, id },
+    },
+    { ids, nowMs, directory },
+  );
+  // The guard prevents a second notification by another process, or by this one after a restart.
+  const once = tenantOp(scope, markNotified, { installId: id, day }, { expectRows: 1 });
+  await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
+}

@@ -1,0 +1,133 @@
+// Wakes runs that wait for the next day because their install's budget is exhausted, as soon as the budget has capacity again.
+// docs/spec/plugins.md › Budgets.
+import type { Context } from '../../../kernel/context.ts';
+import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { ApiError, retryAfterOf } from '../../../platform/lib/errors/errors.ts';
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import type { Log } from '../../../platform/lib/log.ts';
+import { systemStatement } from '../../../platform/store/statement.ts';
+import {
+  backgroundCommitDelayMs,
+  scopeOf,
+  systemOp,
+  type Scope,
+  type Store,
+} from '../../../platform/store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import { dayOf, spentWords, startOfDay } from './budget.ts';
+import type { Spent, Usage } from './usage.ts';
+
+/** Limit of runs that one batch wakes. */
+const pageRows = 500;
+
+const waiting = `kind = 'run' AND lease_owner IS NULL AND due_at = :until AND due_at < ${neverMs}`;
+const wakeSome = systemStatement<{ id: string }>(
+  'due_work.wake_for_budget',
+  'waiting runs are found by their due time, which all workspaces share',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN
+     (SELECT id FROM due_work INDEXED BY due_work_due
+      WHERE ${waiting} AND workspace_id = :workspaceId AND subject = :installId LIMIT ${pageRows})
+   RETURNING id`,
+);
+const waitingInstalls = systemStatement<{ workspace_id: string; subject: string }>(
+  'due_work.waiting_for_budget',
+  'startup checks the waiting runs of all workspaces',
+  `SELECT DISTINCT workspace_id, subject FROM due_work INDEXED BY due_work_due
+   WHERE ${waiting}`,
+);
+
+/** Returns the exhausted budget that defers the runs of an install; null if there is none, or if runs become proposals instead. */
+export async function deferringBudget(
+  usage: Pick<Usage, 'spent'>,
+  scope: Scope,
+  install: Install,
+): Promise<Spent | null> {
+  return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
+}
+
+/** Refuses a request that waits for a run while the budget is exhausted. @throws ApiError quota_exceeded */
+export async function requireBudget(
+  { scope, nowMs }: Pick<Context, 'scope' | 'nowMs'>,
+  install: Install,
+  usage: Pick<Usage, 'spent'>,
+): Promise<void> {
+  const spent = await deferringBudget(usage, scope, install);
+  if (spent)
+    throw new ApiError('quota_exceeded', spentWords(install, spent), {
+      headers: retryAfterOf(secondsLeft(spent, nowMs())),
+    });
+}
+
+/** Returns the seconds until the next day's budget. */
+export function secondsLeft({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number): number {
+  return (untilMs - nowMs) / 1000;
+}
+
+export interface BudgetWaits {
+  /** Wakes the waiting runs of an install if its budget has capacity. */
+  look(scope: Scope, installId: string): void;
+  /**
+   * Wakes the waiting runs of all installs whose budget has capacity: an earlier process may have ended
+   * before waking them.
+   */
+  start(): Promise<void>;
+  settled(): Promise<void>;
+}
+
+interface BudgetWaitsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Pick<Registry, 'active'>;
+  readonly usage: Pick<Usage, 'spent'>;
+  readonly queue: () => Pick<WorkQueue, 'wake'>;
+  readonly isStopping: () => boolean;
+}
+
+export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
+  const { store, clock, log, registry, usage, queue, isStopping } = options;
+  /** Checks in progress by install. */
+  const looking = new Map<string, Promise<void>>();
+  const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);
+
+  const wakePage = async ({ workspaceId }: Scope, installId: string): Promise<number> => {
+    const at = { workspaceId, installId, until: nextDay(), now: clock.nowMs() };
+    const outcome = await store.commit([systemOp(wakeSome, at)], { commitDelayMs: backgroundCommitDelayMs });
+    const woken = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
+    if (woken > 0) queue().wake();
+    return woken;
+  };
+
+  /** Wakes page by page, because the first runs may exhaust the budget again. */
+  const wakeAll = async (scope: Scope, installId: string): Promise<void> => {
+    for (let woken = pageRows; woken === pageRows && !isStopping();) {
+      const install = await registry.active(scope, installId);
+      if (!install || (await deferringBudget(usage, scope, install))) return;
+      woken = await wakePage(scope, installId);
+    }
+  };
+
+  const look = (scope: Scope, installId: string): void => {
+    const before = looking.get(installId) ?? Promise.resolve();
+    const now = before
+      .then(() => wakeAll(scope, installId))
+      .catch((error: unknown) =>
+        log('warn', 'waking runs that wait for a budget failed', { error: errorForLog(error) }),
+      )
+      .then(() => void (looking.get(installId) === now && looking.delete(installId)));
+    looking.set(installId, now);
+  };
+
+  return {
+    look,
+    async start() {
+      for (const { workspace_id, subject } of await store.readSystem(waitingInstalls, { until: nextDay() }))
+        look(scopeOf(workspace_id), subject);
+    },
+    async settled() {
+      while (looking.size > 0) await Promise.all(looking.values());
+    },
+  };
+}

@@ -1,0 +1,181 @@
+// Routes to open and close the inbound routes of a plugin, and the endpoint that receives their requests.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import { isoTime, requireVersion } from '../../../kernel/changes/operations.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { defineRoute, type Method, type Route } from '../../../kernel/http/route.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
+import { mintSecret } from '../../../platform/lib/secrets/signing-secret.ts';
+import { handlerName } from '../actions/schema.ts';
+import { declared } from '../declared.ts';
+import { getInstall } from '../installs/installs.ts';
+import { pluginRef } from '../installs/ref.ts';
+import type { Install } from '../installs/schema.ts';
+import { steering } from '../installs/rights.ts';
+import { receive, type ReceiveOptions } from './receive.ts';
+import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
+
+const url = Type.String({ description: 'URL of the route; anyone who knows it can send requests.' });
+const routeFields = {
+  name: handlerName,
+  method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
+  auth: enumeration(
+    'RouteAuth',
+    ['hmac', 'public'],
+    'Authentication of requests: `hmac` requires a signature, `public` none.',
+  ),
+};
+const RouteList = namedSchema(
+  'PluginRouteList',
+  Closed({
+    data: Type.Array(
+      Closed({
+        ...routeFields,
+        why: Type.String({
+          description: 'Purpose of the route, by the author of the plugin; empty if there is none.',
+        }),
+        url: nullable(url),
+        openedAt: nullable(described(time, 'Time at which the route was opened; null while closed.')),
+      }),
+      { description: 'All routes, in the order of the manifest.' },
+    ),
+  }),
+);
+const RouteOpened = namedSchema(
+  'PluginRouteOpened',
+  Closed({
+    ...routeFields,
+    url,
+    secret: nullable(
+      Type.String({ description: 'Signing secret for senders, shown only once; null for a public route.' }),
+    ),
+  }),
+);
+
+async function listRoutes(ctx: Context, ref: string) {
+  const { id, manifest } = await getInstall(ctx, ref);
+  const open = new Map((await openRoutesOf(ctx.store, ctx.scope, id)).map((row) => [row.name, row]));
+  const data = Object.entries(manifest.routes ?? {}).map(([name, { method, auth, why }]) => {
+    const row = open.get(name);
+    return {
+      ...{ name, method, auth, why: why ?? '' },
+      url: row ? urlOf(ctx, openSealed(ctx.sealing, ctx.workspaceId, row).token, name) : null,
+      openedAt: row ? isoTime(row.opened_at) : null,
+    };
+  });
+  return { data };
+}
+
+/** A reopened signed route keeps its URL and gets a new secret; a reopened public route gets a new URL. */
+async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
+  const install = await getInstall(ctx, ref);
+  const { id: installId, manifest } = install;
+  const route = declared(manifest.routes, name);
+  if (!route) throw noSuchRoute(install, name);
+  const { method, auth } = route;
+  const known = (await openRoutesOf(ctx.store, ctx.scope, installId)).find((row) => row.name === name);
+  const before = known && openSealed(ctx.sealing, ctx.workspaceId, known);
+  const secret = auth === 'hmac' ? mintSecret() : null;
+  const token = before?.secret && secret !== null ? before.token : mintToken();
+  const credentials = { token, secret, nowMs: ctx.nowMs() };
+  return {
+    changes: [],
+    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, credentials)],
+    body: { name, method, auth, url: urlOf(ctx, token, name), secret },
+    status: 200,
+  };
+}
+
+/** Callers who can open routes can also list them, so the message can name them. */
+function noSuchRoute({ pluginId, manifest }: Install, name: string): ApiError {
+  const names = Object.keys(manifest.routes ?? {});
+  const there = names.length > 0 ? `its routes are ${names.join(', ')}` : 'it has no routes';
+  return new ApiError('not_found', `${pluginId} has no route ${name}; ${there}.${didYouMean(name, names)}`);
+}
+
+async function closeRoute(
+  ctx: Context,
+  ref: string,
+  name: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const { id, pluginId } = await getInstall(ctx, ref);
+  const open = await openRoutesOf(ctx.store, ctx.scope, id);
+  const known = open.find((row) => row.name === name);
+  if (!known)
+    throw new ApiError(
+      'not_found',
+      `The route ${name} of ${pluginId} is already closed. Open it again to receive requests.`,
+    );
+  requireVersion({ id: known.id, version: known.opened_at }, ifMatch);
+  return { changes: [], ops: [removeRouteOp(ctx.scope, idOfRoute(id, name))], body: undefined };
+}
+
+function urlOf({ baseUrl }: Context, token: string, name: string): string {
+  return `${baseUrl}/api/v1/hooks/${token}/${name}`;
+}
+
+export function inboundRoutes(options: ReceiveOptions): Route[] {
+  return [...administration, hookRoute('GET', options), hookRoute('POST', options)];
+}
+
+const params = Closed({ id: pluginRef, name: handlerName });
+
+const administration: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}/routes',
+    name: 'plugins.routes',
+    summary: 'List the inbound routes of a plugin',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'read',
+    params: Closed({ id: pluginRef }),
+    responses: { 200: RouteList },
+    read: (ctx, { params: { id } }) => listRoutes(ctx, id),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/plugins/{id}/routes/{name}/open',
+    name: 'plugins.open-route',
+    summary: 'Open an inbound route of a plugin, or rotate its secret',
+    description:
+      'Routes are closed until opened. Opening a signed route again keeps its URL and replaces its secret at once; opening a public route again replaces its URL.',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'write',
+    params,
+    secret: true,
+    responses: { 200: RouteOpened },
+    write: (ctx, { params: { id, name } }) => openRoute(ctx, id, name),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/plugins/{id}/routes/{name}',
+    name: 'plugins.close-route',
+    summary: 'Close an inbound route of a plugin',
+    description: 'The route gets a new URL and a new secret when it is opened again.',
+    scope: 'plugins:write',
+    limit: 'write',
+    params,
+    responses: { 204: null },
+    write: (ctx, { params: { id, name }, ifMatch }) => closeRoute(ctx, id, name, ifMatch),
+  }),
+];
+
+function hookRoute(method: Extract<Method, 'GET' | 'POST'>, options: ReceiveOptions): Route {
+  return defineRoute({
+    method,
+    path: '/api/v1/hooks/{token}/{name}',
+    name: `hooks.${method.toLowerCase()}`,
+    summary: 'Send a request to an inbound route of a plugin',
+    scope: null,
+    limit: 'write',
+    contentType: 'text/plain',
+    params: Closed({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{32}$' }), name: handlerName }),
+    responses: { 200: null },
+    inbound: ({ params: routeParams }, rawRequest) => receive(options, routeParams, rawRequest),
+  });
+}

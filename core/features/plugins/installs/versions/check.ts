@@ -1,0 +1,144 @@
+// Validates a package before it is installed: its format, whether this server supports the manifest, and whether the installer can grant
+// the scopes.
+import { requirePerson } from '../../../../kernel/rights/person.ts';
+import { PackageError, parsePackage, type PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
+import type { Context } from '../../../../kernel/context.ts';
+import { expandScopes } from '../../../../kernel/rights/scopes.ts';
+import type { EventType } from '../../../../kernel/events/catalogue.ts';
+import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
+import { parseFilter, type FilterFields } from '../../../../platform/lib/filter/filter.ts';
+import { scopeOfEvent, type ScopeRequests } from '../../../../kernel/rights/rights.ts';
+import type { Unheld } from '../../../../kernel/rights/table.ts';
+import { checkCron } from '../../../../platform/lib/time/cron.ts';
+import { checkNetShape } from '../../outside/net.ts';
+import { checkSourceMap } from '../../source-positions.ts';
+import { subscribedTypes } from './matching-types.ts';
+import { requireKnown } from '../references.ts';
+import { requireZone, zoneOf } from './schedule-zone.ts';
+import { checkSettingsSchema } from '../settings/settings-schema.ts';
+
+/** Rules for the scopes and subscriptions of a manifest. */
+interface RequestRules {
+  /** Returns the fields by which a subscription to an event type can be filtered. */
+  filterFields(eventType: string): FilterFields;
+  /** Returns the field whose members are custom fields of the workspace; null if there is none. */
+  addedFields(eventType: string): string | null;
+  /** Returns the first narrowing that an API route cannot enforce; null if there is none. */
+  unheldNarrowing(requests: ScopeRequests): Unheld | null;
+}
+
+export interface PackageRules extends RequestRules {
+  /** Semantic version of this server, checked against `engines`. */
+  readonly serverVersion: string;
+}
+
+export async function readPackage(document: object) {
+  requireKnown(document);
+  try {
+    const read = await parsePackage(JSON.stringify(document));
+    if (read.sourceMap) checkSourceMap(read.sourceMap);
+    return read;
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    // The path is reported separately.
+    const why = error.message.replace(`${error.path}: `, '');
+    throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', { why });
+  }
+}
+
+/** @throws ApiError validation_failed for the first part that this server does not support */
+export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
+  if (!fitsServer(manifest, rules.serverVersion))
+    throw invalidField('package.manifest.engines.tatami', 'conflict', {
+      why: `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${rules.serverVersion}. Install a compatible version.`,
+    });
+  checkRequests(manifest, rules);
+}
+
+export function fitsServer({ engines: { tatami } }: PluginManifest, serverVersion: string): boolean {
+  return tatami === '*' || Bun.semver.satisfies(serverVersion, tatami);
+}
+
+/** Performs the checks whose result depends only on the server version. @throws ApiError validation_failed */
+export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
+  checkScopes(manifest, rules);
+  checkSubscriptions(manifest, rules);
+  checkNetShape(manifest);
+  checkSettingsSchema(manifest.settings);
+  checkActions(manifest);
+  for (const [name, schedule] of Object.entries(manifest.schedules ?? {})) {
+    requireZone(schedule, `package.manifest.schedules.${name}`);
+    const { cron } = schedule;
+    const wrong = cron === undefined ? null : checkCron(cron, zoneOf(schedule));
+    if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });
+  }
+}
+
+function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
+  const requestedScopes = expandScopes(Object.keys(scopes));
+  for (const [name, { input, target }] of Object.entries(actions)) {
+    const path = `package.manifest.actions.${name}`;
+    checkSettingsSchema(input, `${path}.input`);
+    const read = `${target}s:read`;
+    if (target !== 'none' && !requestedScopes.has(read))
+      throw invalidField(`${path}.target`, 'required', {
+        why: `The action receives ${target === 'issue' ? 'an' : 'a'} ${target}, so the plugin needs to read it.`,
+        fix: `Add "${read}": { why: … } to the plugin's scopes.`,
+      });
+  }
+}
+
+function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void {
+  const unheld = rules.unheldNarrowing(scopes);
+  if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
+}
+
+function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void {
+  const requestedScopes = expandScopes(Object.keys(manifest.scopes ?? {}));
+  for (const type of subscribedTypes({ manifest }))
+    if (!requestedScopes.has(scopeOfEvent(type)))
+      throw invalidField(`package.manifest.on.${type}`, 'required', {
+        why: `A subscription to ${type} requires the scope ${scopeOfEvent(type)}.`,
+        fix: `Add "${scopeOfEvent(type)}": { why: … } to the plugin's scopes.`,
+      });
+  for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
+    if (filter) {
+      requireReadableFields(manifest, type, filter);
+      parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
+        under: rules.addedFields(type),
+      });
+    }
+}
+
+/**
+ * A filter on a hidden field would reveal its value, because the plugin can observe for which events its
+ * handler runs.
+ */
+function requireReadableFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
+  const scope = scopeOfEvent(type as EventType);
+  const fields = scopes[scope]?.fields;
+  const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));
+  if (outside !== undefined)
+    throw invalidField(`package.manifest.on.${type}.filter.${outside}`, 'conflict', {
+      why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so it cannot filter by ${outside}.`,
+      fix: `Remove ${outside} from the filter, or add it to the fields of ${scope}.`,
+    });
+}
+
+/** @throws ApiError forbidden, validation_failed */
+export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
+  requirePerson(ctx, 'grant scopes to a plugin');
+  const requestedScopes = Object.keys(manifest.scopes ?? {});
+  for (const [index, scope] of grant.entries())
+    if (!requestedScopes.includes(scope))
+      throw invalidField(`grant.${index}`, 'not_found', {
+        why: `The plugin does not request ${scope}. The requested scopes are: ${requestedScopes.join(', ') || 'none'}.`,
+        fix: `Remove ${scope} from \`grant\`.`,
+      });
+  const missing = grant.filter((scope) => !ctx.scopes.has(scope));
+  if (missing.length > 0)
+    throw new ApiError(
+      'forbidden',
+      `A plugin cannot be granted scopes that you do not have: ${missing.join(', ')}. Remove these scopes from \`grant\`.`,
+    );
+}

@@ -1,0 +1,222 @@
+// Stores the values of an install as rows. A write never reads the old value: the version guards it, and the usage row, updated in the
+// same batch, enforces the quota.
+import type { Change, Entity } from '../../../kernel/changes/change.ts';
+import { asReadStatement, guardOp } from '../../../kernel/changes/read/reads.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { hasOrder, isSameJson } from './same-json.ts';
+
+export const valueBytesMax = 2 * 1024 * 1024;
+/** Quota of one install in bytes, keys included. */
+export const installBytesMax = 16 * 1024 * 1024;
+/** Storage overhead of a key beyond its name and value: a row and its index entry. */
+const keyOverheadBytes = 100;
+
+export const kvModelName = 'plugin_kv';
+
+interface Usage {
+  readonly bytes: number;
+  /** Version counter; new entries get higher versions. */
+  readonly version: number;
+  /** Number of writes so far. */
+  readonly changes: number;
+}
+
+/** An entry without its value. */
+export interface KvMeta {
+  readonly installId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface KvEntry extends Entity, KvMeta {
+  /** JSON text; null once deleted. */
+  readonly valueJson: string | null;
+}
+
+interface MetaRow {
+  version: number;
+  bytes: number;
+  created_at: number;
+  updated_at: number;
+}
+
+const readMeta = tenantStatement<MetaRow>(
+  'plugin_kv.meta',
+  'SELECT version, bytes, created_at, updated_at FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
+);
+const readValue = tenantStatement<MetaRow & { value_json: string }>(
+  'plugin_kv.value',
+  'SELECT version, bytes, created_at, updated_at, value_json FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
+);
+const compareValue = tenantStatement<{ same: number }>(
+  'plugin_kv.compare',
+  'SELECT value_json = :expected AS same FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :version',
+);
+const readUsage = tenantStatement<Usage>(
+  'plugin_kv_usage.read',
+  'SELECT bytes, version, changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
+);
+const insert = tenantStatement(
+  'plugin_kv.insert',
+  `INSERT INTO plugin_kv (workspace_id, id, install_id, key, bytes, version, created_at, updated_at, value_json)
+   VALUES (:ws, :id, :installId, :key, :bytes, :version, :createdAt, :updatedAt, :valueJson)`,
+);
+const update = tenantStatement(
+  'plugin_kv.update',
+  `UPDATE plugin_kv SET version = version + 1, bytes = :bytes, updated_at = :updatedAt, value_json = :valueJson
+   WHERE workspace_id = :ws AND id = :id AND version = :base`,
+);
+const remove = tenantStatement(
+  'plugin_kv.remove',
+  'DELETE FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :base',
+);
+const moveUsage = tenantStatement(
+  'plugin_kv_usage.move',
+  `INSERT INTO plugin_kv_usage (workspace_id, id, bytes, keys, version, changes) VALUES (:ws, :installId, :delta, :keys, :version, 1)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :delta, keys = keys + :keys, version = max(version, :version),
+     changes = changes + 1
+   WHERE :delta <= 0 OR bytes + :delta <= ${installBytesMax}`,
+);
+
+const unchanged = tenantStatement<{ changed: number }>(
+  'plugin_kv_usage.as_read',
+  `SELECT 0 AS changed WHERE :changes =
+     coalesce((SELECT changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId), 0)`,
+);
+/** Guards the read of one value. */
+export const valueAsRead = asReadStatement('plugin_kv');
+
+/** Returns the bytes of the quota that an entry uses. */
+function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
+  return keyOverheadBytes + key.length + bytes;
+}
+
+export function idOfKey(installId: string, key: string): string {
+  return `${installId}/${key}`;
+}
+
+function metaOf(installId: string, key: string, row: MetaRow): KvMeta {
+  const { version, bytes, created_at: createdAt, updated_at: updatedAt } = row;
+  return { installId, key, version, bytes, createdAt, updatedAt };
+}
+
+export async function findMeta(
+  store: Store,
+  scope: Scope,
+  installId: string,
+  key: string,
+): Promise<KvMeta | null> {
+  const row = await store.readOne(scope, readMeta, { id: idOfKey(installId, key) });
+  return row ? metaOf(installId, key, row) : null;
+}
+
+export async function findEntry(
+  store: Store,
+  scope: Scope,
+  installId: string,
+  key: string,
+): Promise<KvEntry | null> {
+  const id = idOfKey(installId, key);
+  const row = await store.readOne(scope, readValue, { id });
+  return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
+}
+
+/**
+ * True if the stored value equals this one. The stored value is loaded only if the lengths match, the texts
+ * differ, and key order may be the reason.
+ */
+export async function isValue(
+  store: Store,
+  scope: Scope,
+  meta: KvMeta,
+  expectedJson: string,
+): Promise<boolean> {
+  if (Buffer.byteLength(expectedJson) !== meta.bytes) return false;
+  const params = {
+    id: idOfKey(meta.installId, meta.key),
+    version: meta.version,
+    expected: expectedJson,
+  };
+  if ((await store.readOne(scope, compareValue, params))?.same === 1) return true;
+  if (!hasOrder(expectedJson)) return false;
+  const entry = await findEntry(store, scope, meta.installId, meta.key);
+  return entry?.version === meta.version && isSameJson(entry.valueJson ?? 'null', expectedJson);
+}
+
+export async function usageOf(store: Store, scope: Scope, installId: string): Promise<Usage> {
+  return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
+}
+
+/** Returns a guard that fails the batch if any value of the install was written since its usage was read. */
+export function unchangedOp(scope: Scope, installId: string, { changes }: Usage): Op {
+  return guardOp(scope, unchanged, { installId, changes });
+}
+
+/**
+ * Sets, or with `valueJson` null deletes, the value of a key.
+ * @param before the stored entry; null if there is none
+ * @param newVersion new entries get versions above this one, so that a version of a deleted entry is never reused
+ */
+export function changeValue(
+  before: KvMeta | null,
+  key: { readonly installId: string; readonly key: string },
+  valueJson: string | null,
+  at: { readonly nowMs: number; readonly newVersion: number },
+): Change & { readonly after: KvEntry } {
+  return makeChange(before, {
+    id: idOfKey(key.installId, key.key),
+    ...key,
+    version: (before?.version ?? at.newVersion) + 1,
+    bytes: valueJson === null ? 0 : Buffer.byteLength(valueJson),
+    createdAt: before?.createdAt ?? at.nowMs,
+    updatedAt: at.nowMs,
+    valueJson,
+  });
+}
+
+function makeChange(before: KvMeta | null, after: KvEntry): Change & { readonly after: KvEntry } {
+  const { id, valueJson } = after;
+  return {
+    kind: kvModelName,
+    id,
+    before: before && { ...before, id },
+    after,
+    baseVersion: before?.version ?? null,
+    isSilent: true,
+    ops(scope) {
+      if (!before && valueJson === null) return [];
+      return [rowOp(scope, before, after), usageOp(scope, before, after)];
+    },
+    events: () => [],
+    followedBy: (later) => makeChange(before, { ...(later.after as KvEntry), version: after.version }),
+  };
+}
+
+function rowOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
+  if (!before) return tenantOp(scope, insert, { ...after });
+  const { id, bytes, updatedAt, valueJson } = after;
+  const base = before.version;
+  return valueJson === null
+    ? tenantOp(scope, remove, { id, base }, { expectRows: 1 })
+    : tenantOp(scope, update, { id, base, bytes, updatedAt, valueJson }, { expectRows: 1 });
+}
+
+function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
+  const isDeleted = after.valueJson === null;
+  const params = {
+    installId: after.installId,
+    delta: deltaOf(before, after),
+    keys: (isDeleted ? 0 : 1) - (before ? 1 : 0),
+    version: isDeleted && before ? before.version : 0,
+  };
+  return tenantOp(scope, moveUsage, params, { expectRows: 1 });
+}
+
+/** Returns the bytes that a change adds to the usage of its install; negative if it frees space. */
+export function deltaOf(before: KvMeta | null, after: KvEntry): number {
+  return (after.valueJson === null ? 0 : costOf(after)) - (before ? costOf(before) : 0);
+}

@@ -1,0 +1,179 @@
+// Turns events into runs: finds the subscribed plugins, applies their filters, and cuts loops before they start. A cut is stored as a
+// dead run, so that users can see why an automation did nothing. docs/spec/plugins.md › Loops.
+import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
+import { renderEvent, type EventRow } from '../../../kernel/events/event.ts';
+import type { Leases, UnitQueue } from '../../../kernel/events/work/queue.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { LoopQueue } from '../../../platform/lib/fairness/loop-queue.ts';
+import { createSearched } from '../../../platform/lib/filter/filter-match.ts';
+import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
+import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import { effectiveMode } from '../installs/mode.ts';
+import type { Install } from '../installs/schema.ts';
+import { findCut } from './loops.ts';
+import type { Registry, Subscription } from '../registry.ts';
+import type { Runner } from './runner.ts';
+import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from '../runs/rows.ts';
+import type { NotifyLoop } from './notify-loop.ts';
+import { runUnit, type RunUnit } from '../runs/units.ts';
+import { createMatcher } from './subscription-matcher.ts';
+
+export interface Planner {
+  readonly plan: ConsumerOptions<RunUnit>['plan'];
+  /** Returns ops that queue the runs of one install for those past events that match its subscriptions. */
+  runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<readonly Op[]>;
+  /** Returns the events that match an install's subscriptions. */
+  wanted(scope: Scope, installId: string, events: readonly EventRow[]): Promise<EventRow[]>;
+}
+
+/** Plan for one page of events, under construction. */
+interface Draft {
+  readonly units: RunUnit[];
+  readonly notes: Op[];
+  /** Number of runs in this plan by root event. */
+  readonly perRoot: Map<string, number>;
+}
+
+export interface PlannerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly queue: UnitQueue<RunUnit>;
+  readonly fairQueue: LoopQueue;
+  readonly perform: Runner['performPlanned'];
+  readonly notifyLoop: NotifyLoop;
+  /** Caches a queued run and its event, so that the first attempt need not read them again. */
+  remember(run: RunRow, event: EventRow): void;
+}
+
+export function createPlanner(options: PlannerOptions): Planner {
+  const { registry, queue } = options;
+  const matches = createMatcher(options.fairQueue);
+
+  const planFor = async (
+    scope: Scope,
+    events: readonly EventRow[],
+    subscribed: (event: EventRow) => Promise<readonly Subscription[]>,
+    isDue: (install: Install, event: EventRow) => boolean,
+    isNew: (runId: string) => Promise<boolean>,
+  ): Promise<Draft> => {
+    const draft: Draft = { units: [], notes: [], perRoot: new Map() };
+    for (const event of events) {
+      const subscriptions = await subscribed(event);
+      if (subscriptions.length === 0) continue;
+      const envelope = renderEvent(event);
+      const searched = createSearched();
+      for (const one of subscriptions)
+        if (isDue(one.install, event) && (await matches(scope, one, event, { envelope, searched })))
+          await addRun(options, draft, scope, event, one, isNew);
+    }
+    return draft;
+  };
+
+  return {
+    // Events that precede the installation, or that occurred while the plugin was disabled, are skipped.
+    plan: (scope, events, isMeant, isNew) =>
+      planFor(
+        scope,
+        events,
+        ({ type, sequence }) => registry.subscriptionsAt(scope, type, sequence),
+        ({ id, sinceSequence }, { sequence }) => sequence > sinceSequence && isMeant(id, sequence),
+        isNew,
+      ),
+    async runsFor(scope, installId, events) {
+      const { units, notes } = await planFor(
+        scope,
+        events,
+        ({ type }) => registry.subscriptions(scope, type),
+        ({ id }) => id === installId,
+        () => Promise.resolve(true),
+      );
+      const leases = queue.draft();
+      return [...units.flatMap((unit) => queueUnitOps(options, scope, unit, leases)), ...notes];
+    },
+    async wanted(scope, installId, events) {
+      const wanting: EventRow[] = [];
+      for (const event of events) {
+        const subscriptions = await registry.subscriptions(scope, event.type);
+        const own = subscriptions.find(({ install }) => install.id === installId);
+        if (
+          own &&
+          (await matches(scope, own, event, { envelope: renderEvent(event), searched: createSearched() }))
+        )
+          wanting.push(event);
+      }
+      return wanting;
+    },
+  };
+}
+
+/** Adds the run of one event, or the record of a cut. */
+async function addRun(
+  options: PlannerOptions,
+  draft: Draft,
+  scope: Scope,
+  event: EventRow,
+  subscription: Subscription,
+  isNew: (runId: string) => Promise<boolean>,
+): Promise<void> {
+  const { store, clock, queue } = options;
+  const nowMs = clock.nowMs();
+  const run = runOf(event, subscription);
+  // This check precedes the loop detection, so that an existing run is not counted twice for its root.
+  if (!(await isNew(run.id))) return;
+  const root = event.cause.rootEventId ?? event.id;
+  const planned = draft.perRoot.get(root) ?? 0;
+  const cut = await findCut(
+    store,
+    scope,
+    event,
+    run.installId,
+    () => planned + unstoredOfRoot(queue, scope, root),
+  );
+  if (cut) {
+    await options.notifyLoop(scope, event, cut);
+    const { code, message } = cut;
+    return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
+  }
+  draft.perRoot.set(root, planned + 1);
+  const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) => options.perform(...args, queue);
+  draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
+}
+
+/** Returns the number of unstored runs in the queue that follow from a root event. */
+function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root: string): number {
+  let count = 0;
+  for (const { run, scope } of queue.unstored())
+    if (run.root_event_id === root && scope.workspaceId === workspaceId) count++;
+  return count;
+}
+
+function queueUnitOps(
+  { queue, remember }: PlannerOptions,
+  scope: Scope,
+  { run, event }: RunUnit,
+  leases: Leases,
+): readonly Op[] {
+  const due = queueRunOp(queue, scope, keyOf(run), run.created_at, leases);
+  const taken: Op['taken'] = (rows) => {
+    // The run is cached before it is queued, because the queue may start it at once.
+    remember(run, event);
+    due.taken?.(rows);
+  };
+  return [insertRunsOp(scope, [run]), { ...due, taken }];
+}
+
+function runOf(event: EventRow, { install, order }: Subscription): NewRun {
+  const id = derivedId(idPrefixes.run, event.id, install.id);
+  return {
+    id,
+    installId: install.id,
+    handler: { kind: 'event', name: event.type },
+    orderKey: order === 'issue' ? (event.subjectId ?? event.entityId) : id,
+    sequence: event.sequence,
+    eventId: event.id,
+    rootEventId: event.cause.rootEventId,
+    depth: event.cause.depth,
+    mode: effectiveMode(install),
+  };
+}

@@ -1,0 +1,71 @@
+// Defines the format of a recording: everything that a handler could observe, and how the run ended. The same
+// code with the same recording runs identically, bit for bit, except for `cpuLeftMs`. docs/spec/plugins.md ›
+// Recordings.
+import type {
+  CallAnswer,
+  GuestProgress,
+  RunLimits,
+  RunUsage,
+  SandboxJob,
+} from '../../../platform/sandbox/supervisor.ts';
+
+/** Call that had no answer when the run ended. */
+export interface UnansweredCall {
+  /** Number of the call in call order, from 1; timers are calls of `sleep`. */
+  readonly call: number;
+  readonly op: string;
+  /** JSON text of the argument list. */
+  readonly args: string;
+}
+
+export interface RecordedCall extends UnansweredCall {
+  readonly answer: CallAnswer;
+  /** Age of the run when it got the answer, by the run's own clock, in milliseconds. */
+  readonly elapsedMs: number;
+  /**
+   * Number of the delivery, ascending from 1. Answers with the same number were delivered together, before
+   * any code continued.
+   */
+  readonly entry: number;
+}
+
+export interface RecordedEnd {
+  readonly status: 'succeeded' | 'failed';
+  /** Reason of a failure: `error`, `retry_later`, `drop`, `cpu`, … */
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly retryAfterMs: number | null;
+  readonly progress: GuestProgress | null;
+  readonly logs: RunUsage['logs'];
+}
+
+export interface Recording {
+  readonly format: 1;
+  /** SHA-256 of the code that ran, in hex. */
+  readonly sha256: string;
+  readonly handler: SandboxJob['handler'];
+  readonly limits: RunLimits;
+  /** JSON input of the guest: event, run, settings, clock, seed and scopes. */
+  readonly input: string;
+  /** Answered calls, in the order of their answers. */
+  readonly calls: readonly RecordedCall[];
+  readonly unanswered: readonly UnansweredCall[];
+  readonly end: RecordedEnd;
+}
+
+/** Longer texts are compressed off the event loop. */
+const longChars = 64 * 1024;
+
+/** Compresses a recording; short ones synchronously. */
+export function encodeRecording(recording: Recording): Uint8Array | Promise<Uint8Array> {
+  const text = JSON.stringify(recording);
+  return text.length > longChars ? Bun.zstdCompress(text) : Bun.zstdCompressSync(text);
+}
+
+export async function decodeRecording(data: Uint8Array): Promise<Recording> {
+  return JSON.parse(new TextDecoder().decode(await Bun.zstdDecompress(data))) as Recording;
+}
+
+export function callsInOrder({ calls, unanswered }: Pick<Recording, 'calls' | 'unanswered'>) {
+  return [...calls, ...unanswered].sort((one, other) => one.call - other.call);
+}

@@ -1,0 +1,131 @@
+import { Type } from 'typebox';
+import { defineRoute, type Route } from '../../../kernel/http/route.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
+import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
+import { RunResponse, runStatus } from './schema.ts';
+import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import type { Context } from '../../../kernel/context.ts';
+import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
+import { ApiError, notFound } from '../../../platform/lib/errors/errors.ts';
+import { endedError } from './ending/failure.ts';
+import { endOpenRunOp } from './ending/record.ts';
+import { releaseNextOps, type RunRow } from './rows.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
+
+const scheduleName = Type.String({
+  pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
+  description: 'Name of a schedule in the manifest.',
+});
+
+// Cancels an open run on request. The run becomes dead; an attempt in progress has no effects, because its batch finds the run ended.
+
+const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
+
+interface CancelWork extends RunActivity {
+  readonly queue: WorkQueue;
+  stopAttempt(runId: string): void;
+}
+
+/** @throws ApiError not_found; conflict if the run has ended */
+async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
+  const row = await findRunNow(ctx, id, work);
+  if (!row) throw notFound();
+  if (!open.has(row.status)) throw new ApiError('conflict', endedText(row));
+  const now = ctx.nowMs();
+  const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
+  const by = await ranBy(ctx.store, ctx.scope, row);
+  const runEvent = endedRunEvent({
+    ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
+    ...{ error, by, calls: [], changes: [] },
+  });
+  return {
+    changes: runEvent ? [runEvent] : [],
+    ops: [
+      endOpenRunOp(ctx.scope, id, error, now),
+      work.queue.remove(ctx.scope, id),
+      ...releaseNextOps(work.queue, ctx.scope, row, now),
+    ],
+    afterCommit: () => work.stopAttempt(id),
+    body: showRun({ ...row, status: 'dead', finished_at: now, error_json: JSON.stringify(error) }, work),
+  };
+}
+
+function endedText({ status, continued_by: next }: RunRow): string {
+  const more =
+    next === null
+      ? ' Cancel only runs that have not ended.'
+      : ` It continues as ${next}; cancel that run instead.`;
+  return `This run has already ended with status ${status}.${more}`;
+}
+
+export function runRoutes(work: CancelWork): Route[] {
+  return [...routesOfPlugin(work), ...routesOfOne(work)];
+}
+
+function routesOfPlugin(work: CancelWork): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}/runs',
+      name: 'plugins.runs',
+      summary: 'List the runs of a plugin, newest first',
+      scope: 'plugins:read',
+      also: pluginVisibility,
+      limit: 'read',
+      params: Closed({ id: pluginRef }),
+      query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
+      responses: { 200: pageOf(RunResponse) },
+      errors: ['invalid_cursor'],
+      read: (ctx, { params, query }) => listRuns(ctx, params.id, query, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/{id}/schedules/{name}/run',
+      name: 'plugins.run-schedule',
+      summary: 'Run a schedule of a plugin now',
+      description: 'Returns the queued run at once. Poll the run until it has ended.',
+      scope: 'plugins:write',
+      also: steering,
+      limit: 'write',
+      params: Closed({ id: pluginRef, name: scheduleName }),
+      errors: ['conflict'],
+      responses: { 202: RunResponse },
+      write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, work.queue),
+    }),
+  ];
+}
+
+function routesOfOne(work: CancelWork): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/runs/{id}',
+      name: 'runs.get',
+      summary: 'Get a run with its calls, effects, cost and logs',
+      scope: 'plugins:read',
+      also: runVisibility,
+      limit: 'read',
+      params: Closed({ id: idOf(idPrefixes.run) }),
+      responses: { 200: RunResponse },
+      read: (ctx, { params }) => getRun(ctx, params.id, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/runs/{id}/cancel',
+      name: 'runs.cancel',
+      summary: 'Cancel a run that has not ended',
+      description:
+        'The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
+      scope: 'plugins:write',
+      also: runVisibility,
+      limit: 'write',
+      params: Closed({ id: idOf(idPrefixes.run) }),
+      errors: ['conflict'],
+      responses: { 200: RunResponse },
+      write: (ctx, { params }) => cancelRun(ctx, params.id, work),
+    }),
+  ];
+}

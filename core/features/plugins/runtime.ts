@@ -1,0 +1,226 @@
+// Assembles the plugin runtime for the server: routes, background workers, start and stop.
+import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
+import type { Route } from '../../kernel/http/route.ts';
+import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
+import type { ScopeRequests } from '../../kernel/rights/rights.ts';
+import { unheldNarrowing } from '../../kernel/rights/table.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { scopeOf } from '../../platform/store/store.ts';
+import { budgetRoutes } from './budgets/routes.ts';
+import { createUsage, type Usage } from './budgets/usage.ts';
+import { deferringBudget } from './budgets/waits.ts';
+import { backtestRoutes } from './backtests/routes.ts';
+import { backfillRoutes } from './backfill/routes.ts';
+import { createFailureWatch, type FailureWatch } from './planning/failures.ts';
+import { inboundRoutes } from './inbound/routes.ts';
+import { checkEngines } from './installs/versions/engines.ts';
+import { installRoutes } from './installs/routes.ts';
+import type { InstallModes } from './installs/contract.ts';
+import { installModel, type Install } from './installs/schema.ts';
+import type { PluginTrust } from './installs/consent/trust.ts';
+import { notifyUnmatched } from './installs/notify-unmatched.ts';
+import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
+import { actionRoutes } from './actions/routes.ts';
+import { scheduledRoutes } from './one-time-jobs/routes.ts';
+import { kvRoutes } from './kv/routes.ts';
+import { createReplays } from './recorder/replays.ts';
+import { recorderRoutes } from './recorder/routes.ts';
+import { checkModes, modeFieldsOf } from './proposals/mode-fields.ts';
+import { sourceOfRequests } from '../proposals/again.ts';
+import { proposalRoutes } from '../proposals/routes.ts';
+import { inboundPerMinuteMax } from './host-calls/limits.ts';
+import { createRunRate } from './planning/run-rate.ts';
+import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import { runRoutes } from './runs/routes.ts';
+import { trailRoute } from './trail/routes.ts';
+import { storeChangesOps } from './undo/stored-changes.ts';
+import { undoModelsOf, type AllModels } from './undo/models.ts';
+import { undoRoutes } from './undo/routes.ts';
+import { secretRoutes } from './secrets/routes.ts';
+import { shadowRoutes } from './shadows/routes.ts';
+import { createWorkers, type PluginWorkers, type PluginWorkersOptions } from './workers.ts';
+
+/** Time that runs in progress get when the process stops, in ms. */
+const stopGraceMs = 5_000;
+
+const anyInstall = systemStatement<{ id: string }>(
+  'plugins.any',
+  'the sandbox starts with the process when any workspace has a plugin',
+  "SELECT id FROM plugins WHERE deleted_at IS NULL AND state = 'active' LIMIT 1",
+);
+
+export interface PluginRuntime {
+  readonly routes: readonly Route[];
+  start(): Promise<void>;
+  /** Reschedules planned work after the system clock was set. */
+  followClock(): Promise<void>;
+  settled(): Promise<void>;
+  /** Removes stored data of purged issues. */
+  readonly forgetIssues: ForgetIssues;
+  /** Returns the progress of the event consumer. */
+  progress(): Progress;
+  stop(): Promise<void>;
+}
+
+export interface PluginRuntimeOptions extends Omit<
+  PluginWorkersOptions,
+  'registry' | 'failures' | 'usage' | 'isStopping'
+> {
+  readonly cache: WorkspaceCache;
+  /** Models of all entities, by name. */
+  readonly models: AllModels;
+  readonly addedFields: (eventType: string) => string | null;
+  readonly checkFilter: CheckFilter;
+  /** Semantic version of this server. */
+  readonly serverVersion: string;
+  readonly trust: PluginTrust;
+}
+
+export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
+  const { clock, sandbox, cache, filterFields, directoryOf } = options;
+  const { store, log } = options.services;
+  const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
+  const failures = createFailureWatch(clock.monotonicMs);
+  const usage = createUsage({ store, log, clock });
+  let stopping = false;
+  const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
+  const { runs, schedules, oneTimeJobs, backfills, consumer, backtests, shadows, waits } = workers;
+  const queues = [schedules.queue, oneTimeJobs, backfills, backtests.queue];
+
+  followInstalls(options, workers, failures);
+
+  return {
+    routes: routesOf(options, registry, workers, usage),
+    async start() {
+      if ((await store.readSystem(anyInstall)).length > 0) warmUp(options);
+      await lookThrough(options, workers);
+      await shadows.start();
+      await runs.start();
+      await waits.start();
+      for (const queue of queues) await queue.start();
+      await consumer.start();
+      schedules.replan();
+    },
+    async followClock() {
+      await runs.followClock();
+      for (const queue of queues) await queue.followClock();
+      await schedules.replanned();
+    },
+    async settled() {
+      await consumer.settled();
+      await schedules.replanned();
+      for (const queue of queues) await queue.settled();
+      await waits.settled();
+      await runs.settled();
+      await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
+      await consumer.storeMarks();
+    },
+    ...{ forgetIssues: createForgetIssues(store, shadows), progress: consumer.progress },
+    async stop() {
+      stopping = true;
+      await consumer.stop();
+      backtests.work.stop();
+      for (const queue of queues) await queue.stop();
+      const ended = runs.stop();
+      // Runs that are still in progress after the grace period continue on the next start.
+      const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
+      await ended.finally(() => clearTimeout(interrupt));
+      await Promise.all([shadows.end(), usage.stop(), waits.settled()]);
+      await consumer.storeMarks();
+    },
+  };
+}
+
+/** Updates work and caches of an install after each change of it. */
+function followInstalls(
+  options: PluginRuntimeOptions,
+  { shadows, backfills, oneTimeJobs, runs, waits }: PluginWorkers,
+  failures: Pick<FailureWatch, 'forget'>,
+): void {
+  options.committer.onCommit((workspaceId, changes) => {
+    for (const { kind, id, after } of changes) {
+      if (kind === oneTimeJobModelName) oneTimeJobs.wake();
+      if (kind !== installModel.name) continue;
+      options.sandbox.evict(id);
+      failures.forget(id);
+      shadows.follow(after as Install);
+      for (const queue of [backfills, oneTimeJobs, runs]) queue.wake();
+      waits.look(scopeOf(workspaceId), id);
+      warmUp(options);
+    }
+  });
+}
+
+/** Starts the sandbox ahead of the first run, so that the run need not wait. */
+function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
+  sandbox
+    .get()
+    .catch((error: unknown) => log('error', 'sandbox failed to start', { error: errorForLog(error) }));
+}
+
+/**
+ * Checks the stored installs against this server version: notifies admins of subscriptions that cannot be
+ * read, and disables or enables installs.
+ */
+async function lookThrough(options: PluginRuntimeOptions, { stateOps }: PluginWorkers): Promise<void> {
+  const { committer, directoryOf, serverVersion } = options;
+  const { store, ids } = options.services;
+  const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
+  await notifyUnmatched(system);
+  await checkEngines({ ...system, serverVersion, stateOps });
+}
+
+function routesOf(
+  options: PluginRuntimeOptions,
+  registry: Pick<Registry, 'codeStored' | 'source' | 'active'>,
+  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
+  usage: Usage,
+): Route[] {
+  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
+    options;
+  const undoModels = undoModelsOf(options.models, app);
+  const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
+  const rules = {
+    ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
+    checkModes: (modes: InstallModes) => checkModes(modes, modeFieldsOf(app().routes)),
+    unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
+    checkUrl: options.egress.checkUrl,
+    baseUrl: services.baseUrl,
+  };
+  const { queue, work } = backtests;
+  return [
+    ...installRoutes({ ...rules, codeStored: registry.codeStored, stateOps }),
+    ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
+    ...shadowRoutes({ ...rules, shadows }),
+    ...runRoutes({
+      queue: runs,
+      isActive: runner.isActive,
+      async deferredBy(scope, installId) {
+        const install = await registry.active(scope, installId);
+        return install ? deferringBudget(usage, scope, install) : null;
+      },
+      stopAttempt(runId) {
+        runner.stopAttempt(runId);
+        ends.note(runId);
+      },
+      storeWork: consumer.storeWork,
+    }),
+    ...recorderRoutes(createReplays({ ...options, registry })),
+    ...budgetRoutes(usage),
+    ...backfillRoutes(backfills),
+    ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
+    ...scheduledRoutes,
+    ...undoRoutes(undoModels),
+    trailRoute(undoModels),
+    ...inboundRoutes({
+      ...{ services, registry, queue: runs, ends, usage },
+      rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
+    }),
+    ...kvRoutes,
+    ...secretRoutes,
+    ...proposalRoutes(app, { committer, sources, storeForUndo: storeChangesOps }),
+  ];
+}

@@ -1,0 +1,164 @@
+// Runs schedules: one work row per install and schedule, due at the next time of the schedule. One batch
+// queues the run and reschedules the row; no run is queued while another is open. Times that were computed
+// while the clock was ahead are computed again.
+import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import type { Context } from '../../kernel/context.ts';
+import type { SeenTimes } from '../../kernel/events/wall-clock.ts';
+import { createWorkQueue, neverMs, type WorkItem, type WorkQueue } from '../../kernel/events/work/queue.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Ids } from '../../platform/lib/ids.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import type { Log } from '../../platform/lib/log.ts';
+import { scopeOf, tenantOp, type Op, type Store } from '../../platform/store/store.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
+import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import { nextRunMs } from '../../platform/lib/time/cron.ts';
+import { zoneOf } from './installs/versions/schedule-zone.ts';
+import type { Install } from './installs/schema.ts';
+import type { Registry } from './registry.ts';
+import { findOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
+
+const concurrentSchedules = 8;
+
+const replanAtOnce = 200;
+
+const planned = systemStatement<{ workspace_id: string; id: string; due_at: number }>(
+  'due_work.planned_schedules',
+  'the clock is one for all workspaces',
+  `SELECT workspace_id, id, due_at FROM due_work WHERE kind = 'schedule' AND lease_owner IS NULL AND due_at < ${neverMs}
+     AND (due_at, workspace_id, id) > (:after, :workspaceId, :id) ORDER BY due_at, workspace_id, id LIMIT :limit`,
+);
+const bringForward = tenantStatement(
+  'due_work.bring_forward',
+  `UPDATE due_work SET due_at = :next WHERE workspace_id = :ws AND id = :id AND due_at = :was AND lease_owner IS NULL`,
+);
+
+export interface Schedules {
+  readonly queue: WorkQueue;
+  /** Starts to reschedule rows that are due later than their next time by the present clock. */
+  replan(): void;
+  /** Resolves when rescheduling is done. */
+  replanned(): Promise<void>;
+  /** Returns ops that replace the rows of an install; an install that is not active has none. */
+  opsFor(install: Install, scope: Pick<Context, 'scope'>): readonly Op[];
+}
+
+export function createSchedules(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  ids: Ids;
+  owner: string;
+  mayWork(): boolean;
+  seen: SeenTimes;
+  registry: Registry;
+  runs: WorkQueue;
+  isStopping(): boolean;
+}): Schedules {
+  const { store, clock, log, registry, runs } = options;
+
+  const perform = async (item: WorkItem): Promise<void> => {
+    const [installId = '', name = ''] = item.id.split('/');
+    const install = await registry.active(item.scope, installId);
+    const schedule = install?.manifest.schedules?.[name];
+    const now = clock.nowMs();
+    const next = nextOf(schedule, now);
+    if (!install || !schedule || next === null) return void (await store.commit([queue.finish(item)]));
+    const move = queue.defer(item, next);
+    if ((await findOpenRun(store, item.scope, installId, name)) !== undefined) {
+      await store.commit([move]);
+    } else {
+      const run = scheduledRun(options.ids.next(idPrefixes.run), install, name, now);
+      await store.commit([move, ...queueRunOps(runs, item.scope, run, now)]);
+    }
+    queue.wake();
+  };
+
+  const queue = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'schedule',
+    owner: options.owner,
+    mayWork: options.mayWork,
+    seen: options.seen,
+    capacity: concurrentSchedules,
+    perform,
+    onSetBack: () => replanning.replan(),
+  });
+
+  const replanning = createReplanning({ ...options, onMoved: queue.wake });
+
+  return {
+    queue,
+    ...replanning,
+    opsFor(install, { scope }) {
+      const schedules = Object.entries(install.manifest.schedules ?? {});
+      const drop = schedules.map(([name]) => queue.remove(scope, `${install.id}/${name}`));
+      if (install.state !== 'active' || install.deletedAt !== null) return drop;
+      const add = schedules.flatMap(([name, schedule]) => {
+        const next = nextOf(schedule, clock.nowMs());
+        return next === null ? [] : [queue.add(scope, install.id, `${install.id}/${name}`, next)];
+      });
+      return [...drop, ...add];
+    },
+  };
+}
+
+/** Returns the next time of a schedule; null without `cron`, because such a schedule only has one-time jobs. */
+function nextOf(
+  schedule: NonNullable<PluginManifest['schedules']>[string] | undefined,
+  nowMs: number,
+): number | null {
+  return schedule?.cron === undefined ? null : nextRunMs(schedule.cron, zoneOf(schedule), nowMs);
+}
+
+/** Reschedules all planned rows, one round at a time. */
+function createReplanning(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+  isStopping(): boolean;
+  onMoved(): void;
+}): Pick<Schedules, 'replan' | 'replanned'> {
+  const { store, clock, log, registry } = options;
+  let round = Promise.resolve();
+
+  const opFor = async (row: { workspace_id: string; id: string; due_at: number }): Promise<Op[]> => {
+    const scope = scopeOf(row.workspace_id);
+    const [installId = '', name = ''] = row.id.split('/');
+    const schedule = (await registry.active(scope, installId))?.manifest.schedules?.[name];
+    const next = nextOf(schedule, clock.nowMs());
+    if (next === null || row.due_at <= next) return [];
+    return [tenantOp(scope, bringForward, { id: row.id, was: row.due_at, next })];
+  };
+
+  const lookThrough = async (): Promise<void> => {
+    let position = { after: clock.nowMs(), workspaceId: '', id: '' };
+    for (let more = true; more && !options.isStopping();) {
+      const rows = await store.readSystem(planned, { ...position, limit: replanAtOnce });
+      const ops: Op[] = [];
+      for (const row of rows) ops.push(...(await opFor(row)));
+      if (ops.length > 0) {
+        log('warn', 'rescheduling schedules that were planned while the clock was ahead', {
+          count: ops.length,
+        });
+        await store.commit(ops);
+      }
+      const last = rows.at(-1);
+      if (last) position = { after: last.due_at, workspaceId: last.workspace_id, id: last.id };
+      more = rows.length === replanAtOnce;
+    }
+    options.onMoved();
+  };
+
+  return {
+    replan() {
+      round = round.then(lookThrough).catch((error: unknown) => {
+        log('warn', 'rescheduling failed', { error: errorForLog(error) });
+      });
+    },
+    replanned: () => round,
+  };
+}

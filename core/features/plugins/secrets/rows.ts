@@ -1,0 +1,59 @@
+// Stores the secrets of an install, encrypted and bound to workspace, install and name.
+import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
+import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+
+const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
+  'plugin_secrets.of_install',
+  'SELECT name, sealed FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
+);
+const storeSecret = tenantStatement(
+  'plugin_secrets.keep',
+  `INSERT INTO plugin_secrets (workspace_id, id, install_id, name, sealed) VALUES (:ws, :id, :installId, :name, :sealed)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET sealed = excluded.sealed`,
+);
+const drop = tenantStatement(
+  'plugin_secrets.drop',
+  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND id = :id',
+);
+const dropAll = tenantStatement(
+  'plugin_secrets.drop_all',
+  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
+);
+
+const idOf = (installId: string, name: string): string => `${installId}/${name}`;
+
+/** Returns the secrets by name. @throws Error if one cannot be decrypted */
+export async function openSecrets(
+  { store, sealing }: { readonly store: Store; readonly sealing: Sealing },
+  scope: Scope,
+  installId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.read(scope, ofInstall, { installId });
+  return new Map(
+    rows.map(({ name, sealed }) => {
+      const purpose = sealedFor('plugin-secret', scope.workspaceId, idOf(installId, name));
+      return [name, sealing.open(new Uint8Array(sealed), purpose)];
+    }),
+  );
+}
+
+export function storeSecretOp(
+  { scope, sealing }: { readonly scope: Scope; readonly sealing: Sealing },
+  installId: string,
+  name: string,
+  value: string,
+): Op {
+  const id = idOf(installId, name);
+  const sealed = sealing.seal(value, sealedFor('plugin-secret', scope.workspaceId, id));
+  return tenantOp(scope, storeSecret, { id, installId, name, sealed });
+}
+
+export function dropSecretOp(scope: Scope, installId: string, name: string): Op {
+  return tenantOp(scope, drop, { id: idOf(installId, name) });
+}
+
+export function dropSecretsOp(scope: Scope, installId: string): Op {
+  return tenantOp(scope, dropAll, { installId });
+}

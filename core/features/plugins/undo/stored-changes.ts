@@ -1,0 +1,157 @@
+// Stores the changes of runs, approved proposals and undos with their previous values, in the batch that commits them, so that every such
+// change can be undone. docs/decisions/0063.
+import type { Change, Entity } from '../../../kernel/changes/change.ts';
+import type { Cause } from '../../../kernel/events/log/origin.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+
+export interface StoredChange {
+  readonly kind: string;
+  readonly id: string;
+  readonly before: Entity | null;
+  readonly after: Entity;
+  readonly cause: Cause;
+}
+
+export const keyOf = ({ kind, id }: Pick<StoredChange, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+export interface StoredChangesRow {
+  readonly id: string;
+  readonly install_id: string | null;
+  readonly created_at: number;
+  readonly undone_by: string | null;
+  readonly undid_json: string | null;
+  readonly kinds_json: string;
+}
+
+export interface StoredChangesOrigin {
+  /** Null for an undo, and for a proposal that no plugin made. */
+  readonly installId: string | null;
+  readonly cause: Cause;
+  readonly nowMs: number;
+  /** Ids of the reverted runs, proposals and undos; set only for an undo. */
+  readonly undid?: readonly string[];
+}
+
+const level = 1;
+/**
+ * Entities that are not stored for undo: an announcement writes no object, an approved proposal has a
+ * separate undo, and a notification has already been read.
+ */
+const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
+
+const columns = 'id, install_id, created_at, undone_by, undid_json, kinds_json';
+const insertChanges = tenantStatement(
+  'kept_changes.keep',
+  `INSERT INTO kept_changes (workspace_id, id, install_id, created_at, undid_json, kinds_json, changes)
+   VALUES (:ws, :id, :installId, :now, :undid, :kinds, :changes)`,
+);
+const mark = tenantStatement(
+  'kept_changes.mark_undone',
+  'UPDATE kept_changes SET undone_by = :by WHERE workspace_id = :ws AND id = :id AND undone_by IS :was',
+);
+const byIds = tenantStatement<StoredChangesRow>(
+  'kept_changes.find',
+  `SELECT ${columns} FROM kept_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+);
+const changesOf = tenantStatement<{ changes: Uint8Array | ArrayBuffer }>(
+  'kept_changes.read',
+  'SELECT changes FROM kept_changes WHERE workspace_id = :ws AND id = :id',
+);
+const ofInstall = tenantStatement<StoredChangesRow>(
+  'kept_changes.of_install',
+  `SELECT ${columns} FROM kept_changes INDEXED BY kept_changes_install WHERE workspace_id = :ws AND install_id = :installId
+     AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
+);
+
+/** Excludes stored values of plugins and internal rows, which have no events. */
+const isStored = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
+
+/**
+ * Returns the ops that store changes for undo, for the batch that commits them; none if no change needs
+ * storing.
+ * @param id id of the run, proposal or undo
+ */
+export function storeChangesOps(
+  scope: Scope,
+  id: string,
+  changes: readonly Change[],
+  of: StoredChangesOrigin,
+): Op[] {
+  const stored = changes.filter(isStored);
+  if (stored.length === 0) return [];
+  return [
+    tenantOp(scope, insertChanges, {
+      id,
+      installId: of.installId,
+      now: of.nowMs,
+      undid: of.undid ? JSON.stringify(of.undid) : null,
+      kinds: JSON.stringify([...new Set(stored.map(({ kind }) => kind))]),
+      changes: packed(stored.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
+    }),
+  ];
+}
+
+/** Returns the op that sets `undone_by`. It fails the batch if another undo has changed the mark before. */
+export function markOp(scope: Scope, id: string, was: string | null, by: string | null): Op {
+  return tenantOp(scope, mark, { id, was, by }, { expectRows: 1 });
+}
+
+export function storedChangesOf(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<StoredChangesRow[]> {
+  return store.read(scope, byIds, { ids: JSON.stringify(ids) });
+}
+
+/** Returns the rows of an install in a time range that are not undone, newest first. */
+export function storedChangesOfInstall(
+  store: Store,
+  scope: Scope,
+  of: {
+    readonly installId: string;
+    readonly since: number;
+    readonly until: number;
+    readonly limit: number;
+  },
+): Promise<StoredChangesRow[]> {
+  return store.read(scope, ofInstall, { ...of });
+}
+
+/** Returns the changes in the order in which they were made. */
+export async function readChanges(store: Store, scope: Scope, id: string): Promise<StoredChange[]> {
+  const row = await store.readOne(scope, changesOf, { id });
+  return row ? unpacked(row.changes) : [];
+}
+
+/** Returns stored changes without some of them. @param stored content of the row */
+export function withoutChanges(
+  stored: Uint8Array | ArrayBuffer,
+  isGone: (change: StoredChange) => boolean,
+): Uint8Array {
+  return packed(unpacked(stored).filter((change) => !isGone(change)));
+}
+
+function packed(changes: readonly StoredChange[]): Uint8Array {
+  const causes: Cause[] = [];
+  const listed = changes.map(({ kind, id, before, after, cause }) => {
+    if (!causes.includes(cause)) causes.push(cause);
+    return [kind, id, before, after, causes.indexOf(cause)];
+  });
+  return Bun.zstdCompressSync(Buffer.from(JSON.stringify({ causes, changes: listed })), { level });
+}
+
+function unpacked(stored: Uint8Array | ArrayBuffer): StoredChange[] {
+  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(stored).toString()) as {
+    causes: Cause[];
+    changes: [kind: string, id: string, before: Entity | null, after: Entity, cause: number][];
+  };
+  return changes.map(([kind, id, before, after, cause]) => ({
+    kind,
+    id,
+    before,
+    after,
+    cause: causes[cause]!,
+  }));
+}

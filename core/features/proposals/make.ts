@@ -1,0 +1,115 @@
+// Creates a proposal, and inbox items for the members who may decide on it.
+import type { Change } from '../../kernel/changes/change.ts';
+import type { StagedWrite } from '../../kernel/changes/staging.ts';
+import type { Context, Directory } from '../../kernel/context.ts';
+import type { Actor, Cause } from '../../kernel/events/log/origin.ts';
+import { adminsOf, itemsFor } from '../inbox/items.ts';
+import type { Ids } from '../../platform/lib/ids.ts';
+import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
+import { authorOf } from '../../kernel/resource/author.ts';
+import { proposal } from './contract.ts';
+import { diffOf, titleOf, type Differ } from './diff.ts';
+import { proposalModel, type Proposal } from './model.ts';
+import { sealWrites } from './writes.ts';
+
+/** Time until an undecided proposal expires. */
+const openMs = 7 * dayMs;
+
+export interface Making {
+  readonly ids: Ids;
+  readonly sealing: Sealing;
+  readonly workspaceId: string;
+  readonly directory: Directory;
+  readonly nowMs: number;
+}
+
+export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
+  readonly actor: Actor;
+  /** Id of the grant of a proposing app. */
+  readonly grantId?: string | undefined;
+  readonly cause: Cause | null;
+  /** Plugin run that proposed; null for an API request. */
+  readonly run: { readonly id: string; readonly installId: string } | null;
+  readonly writes: readonly StagedWrite[];
+  /** Additional sentence for the inbox items. */
+  readonly note?: string | undefined;
+}
+
+export interface ProposalChanges {
+  readonly proposal: Change & { readonly after: Proposal };
+  readonly items: readonly Change[];
+}
+
+/** @returns null if the writes have no effects */
+export function makeProposal(proposing: Proposing, making: Making): ProposalChanges | null {
+  const { actor, cause, run, writes } = proposing;
+  const { directory, nowMs } = making;
+  const diff = diffOf(writes, { ...proposing, directory });
+  if (diff.length === 0) return null;
+  const id = making.ids.next(proposal.id);
+  const created = proposalModel.create({
+    id,
+    status: 'open',
+    source: run ? 'plugin_run' : 'request',
+    ...authorOf({ actor, directory }, 'author'),
+    installId: run?.installId ?? null,
+    runId: run?.id ?? null,
+    ...contentOf(writes, diff, { making, id, actor }),
+    revision: 1,
+    actor,
+    grantId: proposing.grantId ?? null,
+    cause,
+    ...{ decidedByKind: null, decidedById: null, decidedByName: null, decidedAt: null, reason: null },
+    events: [],
+    expiresAt: nowMs + openMs,
+    createdAt: nowMs,
+    undoneBy: null,
+    updatedAt: nowMs,
+  });
+  return { proposal: created, items: itemsAbout(created.after, proposing.note, making) };
+}
+
+export function contentOf(
+  writes: readonly StagedWrite[],
+  diff: Proposal['diff'],
+  {
+    making,
+    id,
+    actor,
+  }: { readonly making: Pick<Making, 'sealing' | 'workspaceId'>; id: string; actor: Actor },
+): Pick<Proposal, 'title' | 'diff' | 'issueIds' | 'writesSealed'> {
+  return {
+    title: titleOf(diff, actor.kind === 'plugin' ? actor.name : null),
+    diff,
+    issueIds: [...new Set(diff.flatMap(({ issueId }) => issueId ?? []))],
+    writesSealed: sealWrites(making.sealing, making.workspaceId, id, writes),
+  };
+}
+
+export function makingIn(ctx: Context): Making {
+  const { ids, sealing, workspaceId, directory } = ctx;
+  return { ids, sealing, workspaceId, directory, nowMs: ctx.nowMs() };
+}
+
+export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
+
+/** Returns inbox items for the admins, and for the member that a proposing app or key acted for. */
+function itemsAbout(
+  created: Proposal,
+  note: string | undefined,
+  { ids, directory, nowMs }: Making,
+): Change[] {
+  const { kind, memberId, name } = created.actor;
+  const who = kind === 'app' ? `${name}, for ${created.authorName},` : created.authorName;
+  const item = {
+    kind: 'proposal_made' as const,
+    reason: 'proposal' as const,
+    title: `${who} proposes a change`,
+    body: `${created.title}. Approve or reject it; it expires after seven days.${note === undefined ? '' : ` ${note}`}`,
+    target: targetOf(created),
+  };
+  const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
+  const requesters = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
+  return itemsFor([...new Set([...admins, ...requesters])], item, { ids, nowMs });
+}

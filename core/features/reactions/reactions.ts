@@ -1,0 +1,227 @@
+// Reactions to comments and issues. An author has at most one reaction per emoji, even with repeated or
+// concurrent requests.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import { created, getEntity, removed, requireVersion } from '../../kernel/changes/operations.ts';
+import { schemasOf } from '../../kernel/contract/schemas.ts';
+import type { Context } from '../../kernel/context.ts';
+import { defineRoute } from '../../kernel/http/route.ts';
+import { ApiError, invalidField, notFound } from '../../platform/lib/errors/errors.ts';
+import { derivedId } from '../../platform/lib/ids.ts';
+import { Closed, idOf, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
+import { authorOf } from '../../kernel/resource/author.ts';
+import { defineResource } from '../../kernel/resource/define.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { comment } from '../comments/contract.ts';
+import { findComment } from '../comments/comments.ts';
+import { issue } from '../issues/contract.ts';
+import { issueModel } from '../issues/model.ts';
+import { linkToIssue } from '../issues/order/part.ts';
+import { reaction, emojiBytesMax } from './contract.ts';
+import { emojiMax, reactionModel } from './model.ts';
+
+/** Maximum number of authors listed per emoji; the count includes all. */
+const whoMax = 50;
+
+const ReactionGroups = namedSchema(
+  'ReactionGroups',
+  Closed({
+    data: Type.Array(
+      Closed({
+        emoji: Type.String({ description: 'Emoji of the group.' }),
+        count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
+        mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
+        who: Type.Array(reaction.fields.actor.response, {
+          description: `Authors of the reactions, earliest first; up to ${whoMax}.`,
+        }),
+      }),
+      { description: 'Reactions grouped by emoji, in the order of the first reaction of each group.' },
+    ),
+  }),
+);
+
+interface Grouped {
+  emoji: string;
+  count: number;
+  mine: string | null;
+  who_json: string;
+}
+const grouped = tenantStatement<Grouped>(
+  'reactions.grouped',
+  `SELECT emoji, count(*) AS count, max(CASE WHEN actor_id = :actorId THEN id END) AS mine,
+     json_group_array(json_object('kind', actor_kind, 'id', actor_id, 'name', actor_name) ORDER BY created_at, id)
+       FILTER (WHERE place <= :whoMax) AS who_json
+   FROM (SELECT *, row_number() OVER (PARTITION BY emoji ORDER BY created_at, id) AS place FROM reactions
+         WHERE workspace_id = :ws AND subject_id = :subjectId AND deleted_at IS NULL)
+   GROUP BY emoji ORDER BY min(created_at), min(id)`,
+);
+const takenBack = tenantStatement<{ count: number }>(
+  'reactions.taken_back',
+  `SELECT count(*) AS count FROM reactions INDEXED BY reactions_issue
+   WHERE workspace_id = :ws AND issue_id = :issueId AND subject_id = :subjectId AND emoji = :emoji AND actor_id = :actorId
+     AND deleted_at IS NOT NULL`,
+);
+
+/** Comment or issue that is reacted to, with its issue. */
+interface Subject {
+  readonly id: string;
+  readonly issueId: string;
+  readonly issuePlace: string;
+}
+
+async function issueSubject(ctx: Context, id: string): Promise<Subject> {
+  const current = await getEntity(ctx, issueModel, id);
+  return { id: current.id, ...linkToIssue(current) };
+}
+
+async function commentSubject(ctx: Context, id: string): Promise<Subject> {
+  const { issueId, issuePlace } = await findComment(ctx, id);
+  return { id, issueId, issuePlace };
+}
+
+async function listReactions(ctx: Context, subject: Subject) {
+  const params = { subjectId: subject.id, actorId: actorIdOf(ctx), whoMax };
+  const groups = await ctx.store.read(ctx.scope, grouped, params);
+  return {
+    data: groups.map(({ who_json, ...group }) => ({ ...group, who: JSON.parse(who_json) as unknown })),
+  };
+}
+
+const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
+
+// Emoji of reactions: a Unicode emoji, or the name of a common one.
+
+const emojiByName: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '+1': '👍',
+    thumbsup: '👍',
+    '-1': '👎',
+    thumbsdown: '👎',
+    heart: '❤️',
+    laughing: '😆',
+    smile: '😄',
+    tada: '🎉',
+    rocket: '🚀',
+    eyes: '👀',
+    confused: '😕',
+    fire: '🔥',
+    pray: '🙏',
+    clap: '👏',
+    white_check_mark: '✅',
+  }),
+);
+
+// All emoji that are recommended for general interchange, sequences included (UTS #51).
+const oneEmoji = new RegExp('^\\p{RGI_Emoji}$', 'v');
+const asEmoji = '\u{FE0F}';
+
+/**
+ * Returns one canonical form for every spelling: name, and with or without the emoji variation selector.
+ * @throws ApiError validation_failed
+ */
+function emojiOf(input: string): string {
+  const known = emojiByName.get(input.replace(/^:(.+):$/, '$1'));
+  if (known !== undefined) return known;
+  const forms = [input, `${input}${asEmoji}`];
+  const emoji = forms.find((form) => oneEmoji.test(form) && Buffer.byteLength(form) <= emojiBytesMax);
+  if (emoji !== undefined) return emoji;
+  throw invalidField('emoji', 'invalid_format', {
+    why: 'This is not a single emoji.',
+    fix: `Give an emoji such as 👍, or a name: ${[...emojiByName.keys()].join(', ')}.`,
+  });
+}
+
+async function addReaction(ctx: Context, subject: Subject, input: string): Promise<ChangeSet> {
+  const emoji = emojiOf(input);
+  const { id: subjectId, issueId, issuePlace } = subject;
+  const sought = { issueId, subjectId, emoji, actorId: actorIdOf(ctx) };
+  // The id is derived from the content, so that a run which reacts twice finds its staged reaction.
+  const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
+  for (let nth = count; ; nth++) {
+    const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
+    const current = await reactionModel.find(ctx, id);
+    if (current?.deletedAt === null)
+      return { changes: [], body: reactionModel.wire(current, ctx), status: 200 };
+    if (current) continue;
+    await requireCapacity(ctx, subjectId, emoji);
+    const now = ctx.nowMs();
+    const times = { createdAt: now, updatedAt: now, deletedAt: null };
+    const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
+    return created(ctx, reactionModel, entity, reaction.path);
+  }
+}
+
+/** @throws ApiError conflict */
+async function requireCapacity(ctx: Context, subjectId: string, emoji: string): Promise<void> {
+  const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
+  if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
+    throw invalidField('emoji', 'too_big', {
+      why: `The issue or comment already has ${emojiMax} different emoji.`,
+      fix: 'Use one of the existing emoji.',
+    });
+}
+
+/**
+ * Returns the two routes of a comment or an issue.
+ * @param on suffix of the route names: `-on-issue`
+ */
+function routesOf(
+  of: {
+    readonly path: string;
+    readonly name: string;
+    readonly id: string;
+    readonly alias?: typeof issue.alias;
+  },
+  on: string,
+  find: (ctx: Context, id: string) => Promise<Subject>,
+) {
+  const both = {
+    path: `/api/v1/${of.path}/{id}/reactions`,
+    params: Closed({ id: nameOf(of) }),
+    rows: 'team',
+  } as const;
+  const thing = of.name === 'issue' ? 'an issue' : `a ${of.name}`;
+  return [
+    defineRoute({
+      ...both,
+      method: 'GET',
+      name: `reactions.list${on}`,
+      summary: `List the reactions to ${thing}, grouped by emoji`,
+      scope: 'comments:read',
+      limit: 'read',
+      responses: { 200: ReactionGroups },
+      read: async (ctx, { params }) => listReactions(ctx, await find(ctx, params.id)),
+    }),
+    defineRoute({
+      ...both,
+      method: 'POST',
+      name: `reactions.create${on}`,
+      summary: `React to ${thing} with an emoji`,
+      description: 'If the caller already reacted with the emoji, returns that reaction (200).',
+      scope: 'comments:write',
+      limit: 'write',
+      body: schemasOf(reaction).create,
+      example: { emoji: '👍' },
+      responses: { 201: schemasOf(reaction).response, 200: schemasOf(reaction).response },
+      write: async (ctx, { params, body }) => addReaction(ctx, await find(ctx, params.id), body.emoji),
+    }),
+  ];
+}
+
+export const reactions = defineResource(reaction, reactionModel, {
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const current = await reactionModel.find(ctx, id);
+      if (!current) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      if (current.actorId !== actorIdOf(ctx))
+        throw new ApiError('forbidden', 'Only the author of a reaction can remove it. Ask the author.');
+      requireVersion(current, ifMatch);
+      return current.deletedAt === null
+        ? removed(ctx, reactionModel, current, ifMatch)
+        : { changes: [], body: undefined };
+    },
+  },
+  routes: [...routesOf(comment, '', commentSubject), ...routesOf(issue, '-on-issue', issueSubject)],
+});

@@ -1,0 +1,115 @@
+// Indexes pending texts in batches: in the background soon after a change, and immediately before a search
+// that would miss them. Concurrent indexing of a text is resolved by the revision of its pending row: one
+// batch succeeds, the other is repeated.
+import {
+  backgroundCommitDelayMs,
+  systemOp,
+  tenantOp,
+  type Op,
+  type Scope,
+  type Store,
+} from '../../platform/store/store.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
+import { indexed, markOf, textMax } from './words.ts';
+
+/** Maximum number of texts per commit, so that other writes wait only some milliseconds. */
+const textsAtOnce = 64;
+/** Maximum time in milliseconds that tokenizing may block the event loop. */
+const sliceMs = 4;
+
+interface Pending {
+  readonly id: string;
+  readonly revision: number;
+}
+const readPending = tenantStatement<Pending>(
+  'search_pending.read',
+  'SELECT id, revision FROM search_pending WHERE workspace_id = :ws ORDER BY id LIMIT :limit',
+);
+
+interface IndexedText {
+  readonly id: string;
+  readonly issue_id: string;
+  readonly team_id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly comment: string;
+}
+const readTexts = tenantStatement<IndexedText>(
+  'search_documents.read_texts',
+  `SELECT id, id AS issue_id, team_id, title, substr(description, 1, ${textMax}) AS description, '' AS comment FROM issues
+   WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))
+   UNION ALL
+   SELECT c.id, i.id, i.team_id, '', '', c.body FROM comments AS c JOIN issues AS i ON i.workspace_id = :ws AND i.id = c.issue_id
+   WHERE c.workspace_id = :ws AND c.deleted_at IS NULL AND i.deleted_at IS NULL AND c.id IN (SELECT value FROM json_each(:ids))`,
+);
+const readDocuments = tenantStatement<{ id: string }>(
+  'search_documents.read',
+  'SELECT id FROM search_documents WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+const settle = tenantStatement(
+  'search_pending.settle',
+  'DELETE FROM search_pending WHERE workspace_id = :ws AND id = :id AND revision = :revision',
+);
+const dropWords = tenantStatement(
+  'search_index.drop',
+  'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
+);
+const dropDocument = tenantStatement(
+  'search_documents.drop',
+  'DELETE FROM search_documents WHERE workspace_id = :ws AND id = :id',
+);
+const addWords = systemStatement(
+  'search_index.add',
+  'each word has the prefix of its workspace, and the same batch writes the row with the workspace',
+  'INSERT INTO search_index (title, description, comment) VALUES (:title, :description, :comment)',
+);
+/** Must follow `addWords` in the batch, since it uses the last rowid. */
+const addDocument = tenantStatement(
+  'search_documents.add',
+  `INSERT INTO search_documents (workspace_id, id, doc, issue_id, team_id)
+   VALUES (:ws, :id, last_insert_rowid(), :issueId, :teamId)`,
+);
+
+/**
+ * Indexes a batch of pending texts of a workspace.
+ * @returns true if more may be pending
+ * @throws StoreError
+ */
+export async function indexSome(store: Store, scope: Scope, isAwaited: boolean): Promise<boolean> {
+  const pending = await store.read(scope, readPending, { limit: textsAtOnce });
+  if (pending.length === 0) return false;
+  const ids = JSON.stringify(pending.map(({ id }) => id));
+  const [texts, documents] = await Promise.all([
+    store.read(scope, readTexts, { ids }),
+    store.read(scope, readDocuments, { ids }),
+  ]);
+  const textOf = new Map(texts.map((text) => [text.id, text]));
+  const known = new Set(documents.map(({ id }) => id));
+  const mark = markOf(scope.workspaceId);
+  const ops: Op[] = [];
+  let sinceMs = performance.now();
+  for (const { id, revision } of pending) {
+    ops.push(tenantOp(scope, settle, { id, revision }, { expectRows: 1 }));
+    if (known.has(id)) ops.push(tenantOp(scope, dropWords, { id }), tenantOp(scope, dropDocument, { id }));
+    const text = textOf.get(id);
+    if (text) ops.push(...wordsOf(scope, mark, text));
+    if (performance.now() - sinceMs <= sliceMs) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sinceMs = performance.now();
+  }
+  const outcome = await store.commit(ops, isAwaited ? {} : { commitDelayMs: backgroundCommitDelayMs });
+  if (!outcome.ok && outcome.reason !== 'lost_race')
+    throw new Error(`Texts could not be indexed: ${outcome.message}`);
+  return !outcome.ok || pending.length === textsAtOnce;
+}
+
+function wordsOf(scope: Scope, mark: string, text: IndexedText): Op[] {
+  const { id, issue_id: issueId, team_id: teamId } = text;
+  const words = {
+    title: indexed(mark, text.title),
+    description: indexed(mark, text.description),
+    comment: indexed(mark, text.comment),
+  };
+  return [systemOp(addWords, words), tenantOp(scope, addDocument, { id, issueId, teamId })];
+}

@@ -1,0 +1,204 @@
+// One-time codes of accounts. The secret is stored encrypted, and takes effect after a first code has
+// confirmed it. Each code is accepted only once.
+import type { Services } from '../../../kernel/context.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
+import { systemOp, type Op } from '../../../platform/store/store.ts';
+import { newSecret, stepOf } from './codes.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { systemStatement } from '../../../platform/store/statement.ts';
+
+export interface OneTimeCodes {
+  /** Codes are on only with a confirmed secret. */
+  of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
+  /**
+   * Starts the set-up with a new secret.
+   * @returns false if codes are on
+   */
+  begin(accountId: string): Promise<boolean>;
+  /** @returns the unconfirmed secret in base 32; null for none */
+  waiting(accountId: string): Promise<string | null>;
+  /**
+   * Turns codes on if the code is right.
+   * @returns the recovery codes, to be shown once; null for a wrong code
+   * @throws ApiError conflict without an unconfirmed secret
+   */
+  confirm(accountId: string, code: string): Promise<readonly string[] | null>;
+  /**
+   * Consumes a current code or a recovery code.
+   * @returns false for a wrong or used code
+   */
+  take(accountId: string, code: string): Promise<boolean>;
+  /**
+   * Replaces the recovery codes.
+   * @throws ApiError conflict if codes are off
+   */
+  renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
+  turnOff(accountId: string): Promise<void>;
+}
+
+// Recovery codes, for people who lost their authenticator. Each code has 120 random bits, so that a fast hash
+// is sufficient (OWASP ASVS 5.0 §6.5.2).
+
+const count = 10;
+/** 32 characters, five bits each, without letters that look like other characters. */
+const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+const lettersEach = 24;
+
+function newRecoveryCodes(): string[] {
+  return Array.from({ length: count }, () => {
+    const text = Array.from(randomBytes(lettersEach), (byte) => letters[byte & 31]).join('');
+    return text.replaceAll(/.{4}(?=.)/g, '$&-');
+  });
+}
+
+/**
+ * Ignores case, spaces and hyphens.
+ * @returns null for a text without the length of a recovery code
+ */
+function hashOfRecoveryCode(code: string): string | null {
+  const plain = code.toLowerCase().replaceAll(/[\s-]/g, '');
+  return plain.length === lettersEach ? createHash('sha256').update(plain).digest('hex') : null;
+}
+
+// Statements for recovery codes and the secrets of one-time codes. The id of a secret is that of its account.
+
+const ofAccount = 'an account belongs to the installation, and so do its codes';
+
+interface SecretRow {
+  secret_sealed: Uint8Array;
+  confirmed_at: number | null;
+}
+
+/** Changes nothing for an account whose codes are on. */
+const putSecret = systemStatement(
+  'one_time_codes.put',
+  ofAccount,
+  `INSERT INTO one_time_codes (id, secret_sealed, created_at, last_step) VALUES (:account, :secret, :now, 0)
+   ON CONFLICT (id) DO UPDATE SET secret_sealed = :secret, created_at = :now WHERE confirmed_at IS NULL`,
+);
+const findSecret = systemStatement<SecretRow>(
+  'one_time_codes.of_account',
+  ofAccount,
+  'SELECT secret_sealed, confirmed_at FROM one_time_codes WHERE id = :account',
+);
+const confirmSecret = systemStatement(
+  'one_time_codes.confirm',
+  ofAccount,
+  `UPDATE one_time_codes SET confirmed_at = :now, last_step = :step
+   WHERE id = :account AND confirmed_at IS NULL AND secret_sealed = :secret`,
+);
+/**
+ * Rejects a reused code: changes nothing for a step that is not later than the last used one (RFC 6238 §5.2).
+ */
+const useStep = systemStatement(
+  'one_time_codes.use_step',
+  ofAccount,
+  'UPDATE one_time_codes SET last_step = :step WHERE id = :account AND confirmed_at IS NOT NULL AND last_step < :step',
+);
+const deleteSecret = systemStatement(
+  'one_time_codes.delete',
+  ofAccount,
+  'DELETE FROM one_time_codes WHERE id = :account',
+);
+
+const insertRecoveryCode = systemStatement(
+  'recovery_codes.insert',
+  ofAccount,
+  'INSERT INTO recovery_codes (account_id, code_hash) VALUES (:account, :hash)',
+);
+const useRecoveryCode = systemStatement(
+  'recovery_codes.use',
+  ofAccount,
+  'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash',
+);
+const deleteRecoveryCodes = systemStatement(
+  'recovery_codes.delete',
+  ofAccount,
+  'DELETE FROM recovery_codes WHERE account_id = :account',
+);
+const countRecoveryCodes = systemStatement<{ left: number }>(
+  'recovery_codes.left',
+  ofAccount,
+  'SELECT COUNT(*) AS left FROM recovery_codes WHERE account_id = :account',
+);
+
+export function createOneTimeCodes({
+  store,
+  sealing,
+  nowMs,
+}: Pick<Services, 'store' | 'sealing' | 'nowMs'>): OneTimeCodes {
+  const purposeOf = (account: string) => sealedFor('one-time-codes', '', account);
+  const secretOf = async (account: string) => {
+    const [row] = await store.readSystem(findSecret, { account });
+    if (!row) return null;
+    const sealed = new Uint8Array(row.secret_sealed);
+    return { sealed, isOn: row.confirmed_at !== null, text: sealing.open(sealed, purposeOf(account)) };
+  };
+  const once = async (op: Op): Promise<boolean> => (await store.commit([{ ...op, expectRows: 1 }])).ok;
+
+  return {
+    async of(account) {
+      const secret = await secretOf(account);
+      const [{ left } = { left: 0 }] = await store.readSystem(countRecoveryCodes, { account });
+      return { isOn: secret?.isOn ?? false, recoveryCodesLeft: left };
+    },
+    async begin(account) {
+      const secret = sealing.seal(newSecret(), purposeOf(account));
+      return once(systemOp(putSecret, { account, secret, now: nowMs() }));
+    },
+    async waiting(account) {
+      const secret = await secretOf(account);
+      return secret && !secret.isOn ? secret.text : null;
+    },
+    async confirm(account, code) {
+      const secret = await secretOf(account);
+      if (!secret || secret.isOn) throw nothingWaits();
+      const step = stepOf(secret.text, code, nowMs());
+      if (step === null) return null;
+      const codes = newRecoveryCodes();
+      const confirmed = { account, step, secret: secret.sealed, now: nowMs() };
+      const { ok } = await store.commit([
+        systemOp(confirmSecret, confirmed, { expectRows: 1 }),
+        ...recoveryCodeOps(account, codes),
+      ]);
+      if (!ok) throw nothingWaits();
+      return codes;
+    },
+    async take(account, code) {
+      const hash = hashOfRecoveryCode(code);
+      if (hash !== null) return once(systemOp(useRecoveryCode, { account, hash }));
+      const secret = await secretOf(account);
+      const step = secret?.isOn ? stepOf(secret.text, code, nowMs()) : null;
+      return step !== null && once(systemOp(useStep, { account, step }));
+    },
+    async renewRecoveryCodes(account) {
+      if (!(await secretOf(account))?.isOn)
+        throw new ApiError('conflict', 'One-time codes are off. Turn them on first.');
+      const codes = newRecoveryCodes();
+      await store.commit(recoveryCodeOps(account, codes));
+      return codes;
+    },
+    async turnOff(account) {
+      await store.commit(turnOffOps(account));
+    },
+  };
+}
+
+export function turnOffOps(account: string): Op[] {
+  return [systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })];
+}
+
+function recoveryCodeOps(account: string, codes: readonly string[]): Op[] {
+  return [
+    systemOp(deleteRecoveryCodes, { account }),
+    ...codes.map((code) => systemOp(insertRecoveryCode, { account, hash: hashOfRecoveryCode(code) })),
+  ];
+}
+
+function nothingWaits(): ApiError {
+  return new ApiError(
+    'conflict',
+    'No set-up of one-time codes is in progress. Start again on your account page.',
+  );
+}

@@ -1,0 +1,71 @@
+// Links from accounts to external accounts, which are identified by issuer and subject.
+import type { Services } from '../../../kernel/context.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { systemOp, type Op } from '../../../platform/store/store.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
+import type { OutsidePerson } from './client.ts';
+import { deleteOutside, findOutside, insertOutside, listOutside, noteOutsideUse } from './rows.ts';
+
+const outsidePrefix = 'out';
+
+export interface LinkedAccount {
+  readonly id: string;
+  readonly issuer: string;
+  /** Label of the external account, shown to its owner. */
+  readonly displayName: string;
+  /** Milliseconds since the epoch. */
+  readonly lastUsedAt: number | null;
+}
+
+export interface Links {
+  of(accountId: string): Promise<readonly LinkedAccount[]>;
+  /**
+   * Records a use of the external account.
+   * @returns the id of the linked account; null for none
+   */
+  use(person: OutsidePerson): Promise<string | null>;
+  /**
+   * @param provider display name of the provider
+   * @throws ApiError conflict if either account is linked already; forbidden if the session has ended
+   */
+  add(who: Pick<SignedIn, 'accountId' | 'sessionId'>, person: OutsidePerson, provider: string): Promise<void>;
+  addOp(accountId: string, person: OutsidePerson): Op;
+  /** @returns false if the link is the last sign-in method of the account and was not removed */
+  remove(accountId: string, id: string): Promise<boolean>;
+}
+
+export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Links {
+  const of: Links['of'] = async (account) =>
+    (await store.readSystem(listOutside, { account })).map((row) => ({
+      ...{ id: row.id, issuer: row.issuer, displayName: row.shown_as, lastUsedAt: row.last_used_at },
+    }));
+  const addOp: Links['addOp'] = (account, { issuer, subject, displayName }) => {
+    const row = { id: ids.next(outsidePrefix), account, issuer, subject, shown: displayName, now: nowMs() };
+    return systemOp(insertOutside, row, { expectRows: 1 });
+  };
+  return {
+    of,
+    addOp,
+    async use({ issuer, subject, displayName }) {
+      const [row] = await store.readSystem(findOutside, { issuer, subject });
+      if (!row) return null;
+      await store.commit([systemOp(noteOutsideUse, { id: row.id, shown: displayName, now: nowMs() })]);
+      return row.account_id;
+    },
+    async add({ accountId, sessionId }, person, provider) {
+      const outcome = await store.commit([stillSignedInOp(sessionId), addOp(accountId, person)]);
+      if (outcome.ok) return;
+      if (outcome.op === 0) throw new ApiError('forbidden', 'Your session has ended. Sign in and try again.');
+      throw new ApiError(
+        'conflict',
+        outcome.reason === 'lost_race'
+          ? `Your account is already linked with an account at ${provider}. Unlink it first.`
+          : `${person.displayName} at ${provider} is already linked with another account. Unlink it there first.`,
+      );
+    },
+    async remove(account, id) {
+      const { ok } = await store.commit([systemOp(deleteOutside, { account, id }, { expectRows: 1 })]);
+      return ok || !(await of(account)).some((one) => one.id === id);
+    },
+  };
+}

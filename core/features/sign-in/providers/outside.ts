@@ -1,0 +1,220 @@
+// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
+// e-mail address never selects an account, because addresses change owners. If the operator allows it, a
+// verified address accepts an invitation for it.
+import type { Services } from '../../../kernel/context.ts';
+import { domainOf } from '../../../platform/lib/address.ts';
+import type { Egress } from '../../../platform/lib/egress/egress.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { emailKeyOf } from '../../people/accounts/accounts.ts';
+import type { Ceremonies, Ceremony } from '../challenges.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
+import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
+import type { Admit } from './admit.ts';
+import type { Links } from './links.ts';
+import type { ProviderSettings } from './provider.ts';
+
+/** `prove` confirms the identity of a signed-in person for a sensitive change. */
+type Intent = 'sign_in' | 'link' | 'prove';
+
+interface CameBack {
+  readonly intent: Intent;
+  readonly accountId: string;
+  /** True for an account that was created to accept an invitation. */
+  readonly isNew: boolean;
+  /** Address verified by a provider whose addresses the operator trusts; null for none. */
+  readonly provenEmail: string | null;
+  readonly issuer: string;
+  /** Path on this server to continue to. */
+  readonly to: string;
+}
+
+/** Data that the challenge stores between the redirects. */
+interface Leaving {
+  readonly key: string;
+  readonly intent: Intent;
+  readonly to: string;
+}
+
+interface Now {
+  /** Session of the browser; null without one. */
+  readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
+  /** Token of the invitation that the browser has opened; null for none. */
+  readonly link: string | null;
+}
+
+export interface OutsideSignIn {
+  readonly providers: readonly Pick<ProviderSettings, 'key' | 'name' | 'issuer'>[];
+  /**
+   * Starts a challenge.
+   * @param accountId account of the signed-in person; null for a sign-in
+   * @returns the authorization URL, and the `Set-Cookie` line that binds the response to the browser
+   * @throws ApiError not_found, unavailable
+   */
+  leave(
+    leaving: Leaving,
+    accountId: string | null,
+  ): Promise<{ readonly name: string; readonly address: string; readonly cookie: string }>;
+  /** @throws ApiError forbidden, conflict, not_found */
+  comeBack(
+    key: string,
+    request: { readonly headers: Headers; readonly query: URLSearchParams },
+    now: Now,
+  ): Promise<CameBack>;
+}
+
+interface Provider {
+  readonly settings: ProviderSettings;
+  readonly client: OutsideClient;
+}
+
+export interface OutsideOptions {
+  readonly services: Pick<Services, 'baseUrl' | 'log'>;
+  readonly ceremonies: Ceremonies;
+  readonly links: Links;
+  readonly providers: readonly ProviderSettings[];
+  readonly egress: Pick<Egress, 'send'>;
+  readonly monotonicMs: () => number;
+  readonly admit: Admit;
+}
+
+export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
+  const { services, ceremonies } = options;
+  const { log } = services;
+  const providers = new Map(
+    options.providers.map((settings) => [settings.key, providerOf(settings, options)]),
+  );
+  const get = (key: string): Provider => {
+    const provider = providers.get(key);
+    if (!provider) throw new ApiError('not_found');
+    return provider;
+  };
+  return {
+    providers: options.providers,
+    async leave(leaving, accountId) {
+      const { key, intent } = leaving;
+      const { settings, client } = get(key);
+      const { ceremony: challenge, cookie } = await ceremonies.begin('outside', accountId, leaving);
+      const address = await client.addressFor(challenge, intent === 'prove').catch((error: unknown) => {
+        log('warn', 'identity provider did not respond', { provider: key, error: wordsOf(error) });
+        throw new ApiError(
+          'unavailable',
+          `${settings.name} cannot be reached. Try again, or sign in another way.`,
+        );
+      });
+      return { name: settings.name, address, cookie };
+    },
+    async comeBack(key, { headers, query }, now) {
+      const { settings, client } = get(key);
+      const challenge = await ceremonies.take<Leaving>('outside', headers);
+      if (
+        !challenge ||
+        challenge.details.key !== key ||
+        (challenge.accountId !== null && challenge.accountId !== now.who?.accountId)
+      )
+        throw new ApiError(
+          'forbidden',
+          'The request has expired, or was started in another browser. Try again.',
+        );
+      const { intent, to } = challenge.details;
+      const person = await client.personOf(challenge, query, intent === 'prove').catch((error: unknown) => {
+        log('info', 'sign-in refused: identity provider', {
+          provider: key,
+          error: wordsOf(error),
+        });
+        throw new ApiError(
+          'forbidden',
+          `${settings.name} did not sign you in. Try again, or sign in another way.`,
+        );
+      });
+      requireDomain(settings, person);
+      return {
+        intent,
+        provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
+        issuer: person.issuer,
+        ...(await accountFor(challenge, person, { settings, ...now }, options)),
+        to,
+      };
+    },
+  };
+}
+
+type MatchedAccount = Pick<CameBack, 'accountId' | 'isNew'>;
+
+/**
+ * Returns the account to sign in to, or the signed-in account after the link or confirmation.
+ * @throws ApiError forbidden, conflict
+ */
+async function accountFor(
+  { accountId, details: { intent } }: Ceremony<Leaving>,
+  person: OutsidePerson,
+  by: Now & { readonly settings: ProviderSettings },
+  options: OutsideOptions,
+): Promise<MatchedAccount> {
+  const { settings, who } = by;
+  if (accountId === null || !who) return accountOf(person, by, options);
+  if (intent === 'link') await options.links.add(who, person, settings.name);
+  else if ((await options.links.use(person)) !== accountId)
+    throw new ApiError(
+      'forbidden',
+      `${person.displayName} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
+    );
+  return { accountId, isNew: false };
+}
+
+function providerOf(settings: ProviderSettings, options: OutsideOptions): Provider {
+  const { egress, monotonicMs, services } = options;
+  const redirectUri = `${services.baseUrl}/sign-in/with/${settings.key}/return`;
+  return { settings, client: createOutsideClient({ settings, redirectUri, egress, monotonicMs }) };
+}
+
+/** @throws ApiError forbidden for a person without an account or invitation */
+async function accountOf(
+  person: OutsidePerson,
+  { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
+  { links, admit, services }: OutsideOptions,
+): Promise<MatchedAccount> {
+  const linked = await links.use(person);
+  if (linked !== null) return { accountId: linked, isNew: false };
+  const { verifiedEmail, displayName } = person;
+  const { key, name, takesInvitations } = settings;
+  const admitted =
+    verifiedEmail === null
+      ? 'not_invited'
+      : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
+  if (typeof admitted === 'object') {
+    services.log('info', 'an invited person joined through an identity provider', {
+      provider: key,
+      ...admitted,
+    });
+    return { ...admitted, isNew: true };
+  }
+  const advice =
+    admitted === 'known_address'
+      ? `An account with this address exists: sign in to it another way, then link ${name} on your account page.`
+      : `Sign in another way, then link ${name} on your account page. If you have no account yet, ask for an invitation and open it before you sign in with ${name}.`;
+  throw new ApiError(
+    'forbidden',
+    `No account on this server is linked with ${displayName} at ${name}. ${advice}`,
+  );
+}
+
+/** @throws ApiError forbidden for a person without a verified address in an allowed domain */
+function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: OutsidePerson): void {
+  if (domains.length === 0) return;
+  const domain = verifiedEmail === null ? undefined : domainOf(emailKeyOf(verifiedEmail));
+  if (domain === undefined || !domains.includes(domain))
+    throw new ApiError(
+      'forbidden',
+      `This server accepts only ${name} accounts with a verified address at ${domains.join(' or ')}. Use another account.`,
+    );
+}
+
+/**
+ * Joins the messages of an error and its causes. Messages contain no token or code. Causes that are not
+ * errors may contain one, so they are omitted.
+ */
+function wordsOf(error: unknown): string {
+  const words: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) words.push(cause.message);
+  return words.join(': ');
+}

@@ -1,0 +1,246 @@
+// Sessions of signed-in browsers. Only the cookie has the token. The database has its hash, so that a leaked
+// database opens no session. A session covers all workspaces of the account.
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { Services } from '../../../kernel/context.ts';
+import { cookieLine, cookieOf } from '../../../kernel/html/cookie.ts';
+import type { Principal } from '../../../kernel/http/principal.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { systemStatement } from '../../../platform/store/statement.ts';
+import { scopeOf, systemOp, type Op, type Store } from '../../../platform/store/store.ts';
+import type { Role } from '../../../kernel/rights/roles.ts';
+import { membershipOf } from '../../people/membership.ts';
+
+const dayMs = 86_400_000;
+const idleMs = 7 * dayMs;
+const lifeMs = 30 * dayMs;
+/** Minimum interval between two recorded uses of a session. */
+const seenEveryMs = 60_000;
+
+const cookie = 'tatami';
+export const sessionPrefix = 'ses';
+
+export interface Seat {
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly memberId: string;
+  readonly role: Role;
+}
+
+/** A signed-in person. Times are milliseconds since the epoch. */
+export interface SignedIn {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly email: string;
+  /** Time of the last authentication. */
+  readonly provedAt: number;
+  /** Sent as `form_token` with each form, to prove that a page of this session created the form. */
+  readonly formToken: string;
+  readonly seats: readonly Seat[];
+}
+
+/** Browser of a session. */
+export interface Device {
+  readonly address: string;
+  /** Value of the `User-Agent` header. */
+  readonly agent: string;
+}
+
+export interface ListedSession {
+  readonly id: string;
+  readonly address: string;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+}
+
+interface SessionRow {
+  id: string;
+  account_id: string;
+  name: string;
+  email: string;
+  proved_at: number;
+  last_seen_at: number;
+  expires_at: number;
+}
+
+const across = 'an account belongs to the installation, and can be a member of several workspaces';
+
+const insertSession = systemStatement(
+  'sessions.insert',
+  across,
+  `INSERT INTO sessions (id, account_id, token_hash, created_at, proved_at, last_seen_at, expires_at, address, agent)
+   VALUES (:id, :account, :hash, :now, :now, :now, :expires, :address, :agent)`,
+);
+const findSession = systemStatement<SessionRow>(
+  'sessions.by_token',
+  across,
+  `SELECT s.id, s.account_id, a.name, a.email, s.proved_at, s.last_seen_at, s.expires_at
+   FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.token_hash = :hash`,
+);
+const noteSeen = systemStatement(
+  'sessions.note_seen',
+  across,
+  'UPDATE sessions SET last_seen_at = :now WHERE id = :id',
+);
+const deleteSession = systemStatement(
+  'sessions.delete',
+  across,
+  'DELETE FROM sessions WHERE account_id = :account AND id = :id',
+);
+const deleteSessions = systemStatement(
+  'sessions.delete_others',
+  across,
+  'DELETE FROM sessions WHERE account_id = :account AND id <> :kept',
+);
+const proveSession = systemStatement(
+  'sessions.prove',
+  across,
+  'UPDATE sessions SET proved_at = :now WHERE id = :id',
+);
+const stillThere = systemStatement(
+  'sessions.still_there',
+  across,
+  'UPDATE sessions SET account_id = account_id WHERE id = :id',
+);
+const listSessions = systemStatement<{
+  id: string;
+  address: string;
+  agent: string;
+  created_at: number;
+  last_seen_at: number;
+}>(
+  'sessions.of_account',
+  across,
+  `SELECT id, address, agent, created_at, last_seen_at FROM sessions
+   WHERE account_id = :account AND expires_at > :now AND last_seen_at > :idle ORDER BY last_seen_at DESC, id LIMIT 100`,
+);
+const findSeats = systemStatement<{
+  workspace_id: string;
+  workspace_name: string;
+  member_id: string;
+  role: Role;
+}>(
+  'seats.of_account',
+  across,
+  `SELECT s.workspace_id, w.name AS workspace_name, s.member_id, m.role
+   FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
+   JOIN members AS m ON m.workspace_id = s.workspace_id AND m.id = s.member_id
+   WHERE s.account_id = :account AND m.deleted_at IS NULL ORDER BY s.taken_at, s.workspace_id`,
+);
+
+export interface Sessions {
+  /**
+   * Signs an account in.
+   * @param guards operations that fail if the credential of the sign-in is no longer valid
+   * @returns the `Set-Cookie` line for the browser
+   * @throws ApiError forbidden
+   */
+  begin(accountId: string, device: Device, guards?: readonly Op[]): Promise<string>;
+  /** Returns the person that the session cookie identifies; null for none. */
+  find(headers: Headers): Promise<SignedIn | null>;
+  /** Does nothing if the session has ended already. */
+  end(accountId: string, sessionId: string): Promise<void>;
+  /** Returns 100 valid sessions at most, most recently used first. */
+  list(accountId: string): Promise<readonly ListedSession[]>;
+  /** Records a new authentication in the session. */
+  prove(sessionId: string): Promise<void>;
+  readonly forgetCookie: string;
+  /** Returns null if the person is not a member of the workspace. */
+  principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
+}
+
+/** Returns an operation that fails if the session has ended meanwhile. */
+export function stillSignedInOp(sessionId: string): Op {
+  return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
+}
+
+/** @param retainedId id of a session that stays valid */
+export function endSessionsOp(accountId: string, retainedId = ''): Op {
+  return systemOp(deleteSessions, { account: accountId, kept: retainedId });
+}
+
+export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {
+  const find: Sessions['find'] = async (headers) => {
+    const token = cookieOf(headers, cookie);
+    if (token === null) return null;
+    const [row] = await store.readSystem(findSession, { hash: hashOf(token) });
+    const now = nowMs();
+    if (!row || now >= row.expires_at || now >= row.last_seen_at + idleMs) return null;
+    if (now - row.last_seen_at >= seenEveryMs && store.status().writable)
+      await store.commit([systemOp(noteSeen, { id: row.id, now })]);
+    const seats = await store.readSystem(findSeats, { account: row.account_id });
+    return {
+      sessionId: row.id,
+      accountId: row.account_id,
+      name: row.name,
+      email: row.email,
+      provedAt: row.proved_at,
+      formToken: createHmac('sha256', token).update('form').digest('base64url'),
+      seats: seats.map((seat) => ({
+        workspaceId: seat.workspace_id,
+        workspaceName: seat.workspace_name,
+        memberId: seat.member_id,
+        role: seat.role,
+      })),
+    };
+  };
+
+  return {
+    async begin(accountId, { address, agent }, guards = []) {
+      const token = randomBytes(32).toString('base64url');
+      const now = nowMs();
+      const row = { id: ids.next(sessionPrefix), account: accountId, hash: hashOf(token), now };
+      const { ok } = await store.commit([
+        ...guards,
+        systemOp(insertSession, {
+          ...{ ...row, address, agent: agent.slice(0, 200) },
+          expires: now + lifeMs,
+        }),
+      ]);
+      if (!ok) throw new ApiError('forbidden', 'The account was changed while you signed in. Sign in again.');
+      return cookieLine(cookie, token, lifeMs / 1000);
+    },
+    find,
+    async end(account, id) {
+      await store.commit([systemOp(deleteSession, { account, id })]);
+    },
+    list: (account) => listOf(store, account, nowMs()),
+    async prove(id) {
+      await store.commit([systemOp(proveSession, { id, now: nowMs() })]);
+    },
+    forgetCookie: cookieLine(cookie, '', 0),
+    principal: (who, workspaceId) => principalOf(store, who, workspaceId),
+  };
+}
+
+async function listOf(store: Store, account: string, now: number): Promise<ListedSession[]> {
+  const rows = await store.readSystem(listSessions, { account, now, idle: now - idleMs });
+  return rows.map(({ id, address, agent, created_at, last_seen_at }) => ({
+    ...{ id, address, agent, createdAt: created_at, lastSeenAt: last_seen_at },
+  }));
+}
+
+async function principalOf(
+  store: Store,
+  { sessionId, seats }: SignedIn,
+  workspaceId: string,
+): Promise<Principal | null> {
+  const seat = seats.find((one) => one.workspaceId === workspaceId);
+  if (!seat) return null;
+  const { memberId } = seat;
+  const scope = scopeOf(workspaceId, sessionId, memberId);
+  const membership = await membershipOf(store, scope, memberId);
+  if (!membership) return null;
+  return {
+    scope,
+    actor: { kind: 'user', id: memberId, name: membership.name, memberId },
+    ...membership.rights,
+    tokenId: sessionId,
+    membership,
+  };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

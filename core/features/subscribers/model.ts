@@ -1,0 +1,87 @@
+// Storage of subscribers: one row per member and issue, with a derived id. The creator of an issue is
+// subscribed without a row, so that creating issues stays cheap; a muted row records that a member
+// unsubscribed.
+import { flag, plain } from '../../kernel/changes/columns.ts';
+import type { Change } from '../../kernel/changes/change.ts';
+import type { Context, View } from '../../kernel/context.ts';
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import { derivedId } from '../../platform/lib/ids.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import type { Issue } from '../issues/model.ts';
+import { issueOfPart, partOfIssue, linkToIssue } from '../issues/order/part.ts';
+import { subscriber } from './contract.ts';
+
+const part = partOfIssue('subscribers');
+
+export const subscriberModel = modelOf(subscriber, {
+  stored: { ...part.kept, muted: flag('muted') },
+  shows: { issue: issueOfPart },
+  columns: { memberId: plain('member_id') },
+  events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],
+  special: { ...part.special, withoutPrevious: true },
+});
+
+export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.find>>>;
+type Reason = EntityResponse<typeof subscriber>['reason'];
+
+const ofIssue = tenantStatement<{ id: string }>(
+  'subscribers.of_issue',
+  'SELECT id FROM subscribers WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+
+/** Returns all rows of an issue, muted ones and the creator included, oldest first. */
+export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
+  const ids = await ctx.store.read(ctx.scope, ofIssue, { issueId: issue.id });
+  const rows = await subscriberModel.findMany(
+    ctx,
+    ids.map(({ id }) => id),
+  );
+  const creator = creatorOf(issue);
+  const all = creator && !rows.some(({ id }) => id === creator.id) ? [creator, ...rows] : rows;
+  return [...all].sort((a, b) => sinceOf(a) - sinceOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+/** Returns the sort key of a subscriber: a creator without a row precedes all others. */
+export function sinceOf({ createdAt, version }: Subscriber): number {
+  return version === 0 ? createdAt - 1 : createdAt;
+}
+
+/** Returns a virtual row for the creator; stored rows have a version above 0. */
+function creatorOf(issue: Issue): Subscriber | null {
+  if (issue.creatorKind !== 'user') return null;
+  return { ...subscriberOf(issue, issue.creatorId, 'created', issue.createdAt), version: 0 };
+}
+
+function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number) {
+  const id = derivedId(subscriber.id, issue.id, memberId);
+  const times = { createdAt: at, updatedAt: at };
+  return { id, ...linkToIssue(issue), memberId, reason, muted: false, ...times };
+}
+
+/** Shows the creator without a row like other subscribers. */
+export function toSubscriberResponse(row: Subscriber, view: View): EntityResponse<typeof subscriber> {
+  return subscriberModel.wire({ ...row, version: Math.max(1, row.version) }, view);
+}
+
+/** Returns the row of a member, or the virtual row of the creator; undefined if neither row exists. */
+export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
+  const stored = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
+  const creator = creatorOf(issue);
+  return stored ?? (creator?.memberId === memberId ? creator : undefined);
+}
+
+/** Returns the change that subscribes or unsubscribes a member; null if nothing changes. */
+export function subscriptionChange(
+  ctx: Context,
+  issue: Issue,
+  known: Subscriber | undefined,
+  to: { readonly memberId: string; readonly muted: boolean; readonly reason: Reason },
+): (Change & { readonly after: Subscriber }) | null {
+  const { memberId, muted, reason } = to;
+  if ((known?.muted ?? true) === muted) return null;
+  const now = ctx.nowMs();
+  if (known && known.version > 0)
+    return subscriberModel.update(known, muted ? { muted } : { muted, reason }, now);
+  return subscriberModel.create({ ...subscriberOf(issue, memberId, known?.reason ?? reason, now), muted });
+}

@@ -1,0 +1,146 @@
+// Runs replays page by page. Deliveries and progress of a page are one batch, so a crash repeats no page.
+import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { type Ids, idPrefixes } from '../../../platform/lib/ids.ts';
+import { backgroundCommitDelayMs, type Scope, type Store } from '../../../platform/store/store.ts';
+import { queueDeliveriesOps } from '../deliveries/queue.ts';
+import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import { findReplay, moveReplayOp, type ReplayRow, settledEvents } from './rows.ts';
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { pageAfter } from '../../../kernel/events/log/log.ts';
+
+export interface ReplayWorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly subscriptions: Subscriptions;
+  /** Queue to which the replay adds its deliveries. */
+  readonly deliveries: WorkQueue;
+  /**
+   * Stores rows for the running deliveries of an endpoint, so that a replay of undelivered events omits them.
+   */
+  storeWork(scope: Scope, endpointId: string): Promise<void>;
+  /** Returns true once this process is stopping; the next process continues the replay. */
+  stopped(): boolean;
+}
+
+export function createReplayWorker(
+  options: ReplayWorkerOptions,
+): (item: WorkItem, queue: WorkQueue) => Promise<void> {
+  return async (item, queue) => {
+    while (!options.stopped() && (await step(options, item, queue)));
+  };
+}
+
+/** Processes one page. @returns false once the replay has ended */
+async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQueue): Promise<boolean> {
+  const { store, deliveries } = options;
+  const { scope, id } = item;
+  const replay = await store.readOne(scope, findReplay, { id });
+  if (replay?.status !== 'running') {
+    await store.commit([queue.finish(item)]);
+    return false;
+  }
+  const now = options.clock.nowMs();
+  const { newDeliveries, to, status } = await planPage(options, scope, replay, now);
+  const ends = status !== 'running';
+  const move = {
+    from: replay.current_sequence,
+    to,
+    made: newDeliveries.length,
+    status,
+    finishedAt: ends ? now : null,
+  };
+  const outcome = await store.commit(
+    [
+      moveReplayOp(scope, id, move),
+      ...(ends ? [queue.finish(item)] : []),
+      ...queueDeliveriesOps(deliveries, scope, newDeliveries),
+    ],
+    { commitDelayMs: backgroundCommitDelayMs },
+  );
+  // A refused batch means that the replay was canceled; the next step reads that.
+  return !(outcome.ok && ends);
+}
+
+interface Planned {
+  readonly newDeliveries: readonly DeliveryRow[];
+  readonly to: number;
+  readonly status: ReplayRow['status'];
+}
+
+// Reads one page of a replay: the events to deliver again, and the position reached in the log.
+
+const pageEvents = 200;
+
+interface ReplayPage {
+  readonly events: readonly EventRow[];
+  /** Sequence of the last examined event. */
+  readonly to: number;
+  readonly isLast: boolean;
+}
+
+interface Sources {
+  readonly store: Store;
+  readonly subscriptions: Subscriptions;
+}
+
+async function readReplayPage(sources: Sources, scope: Scope, replay: ReplayRow): Promise<ReplayPage> {
+  const { current_sequence: from, last_sequence: last } = replay;
+  const page = await pageAfter(sources.store, scope, from, { limit: pageEvents });
+  const looked = page.events.filter(({ sequence }) => sequence <= last);
+  return {
+    events: await unsettled(sources.store, scope, replay, await wanted(sources, scope, replay, looked)),
+    to: looked.at(-1)?.sequence ?? from,
+    isLast: !page.more || page.through >= last,
+  };
+}
+
+async function wanted(
+  { subscriptions }: Sources,
+  scope: Scope,
+  { endpoint_id: endpointId, since, until }: ReplayRow,
+  events: readonly EventRow[],
+): Promise<EventRow[]> {
+  const wanting: EventRow[] = [];
+  for (const event of events) {
+    if (since !== null && event.createdAt < since) continue;
+    if (until !== null && event.createdAt >= until) continue;
+    if (await subscriptions.matches(scope, endpointId, event)) wanting.push(event);
+  }
+  return wanting;
+}
+
+/** Omits events that were or will be delivered to the endpoint, if the replay covers only undelivered ones. */
+async function unsettled(
+  store: Store,
+  scope: Scope,
+  { endpoint_id: endpointId, only_undelivered: onlyUndelivered }: ReplayRow,
+  events: readonly EventRow[],
+): Promise<readonly EventRow[]> {
+  if (onlyUndelivered === 0 || events.length === 0) return events;
+  const eventIds = JSON.stringify(events.map(({ id }) => id));
+  const rows = await store.read(scope, settledEvents, { eventIds, endpointId });
+  const settled = new Set(rows.map((row) => row.event_id));
+  return events.filter(({ id }) => !settled.has(id));
+}
+
+async function planPage(
+  options: ReplayWorkerOptions,
+  scope: Scope,
+  replay: ReplayRow,
+  nowMs: number,
+): Promise<Planned> {
+  const endpoint = await options.subscriptions.enabled(scope, replay.endpoint_id);
+  if (!endpoint) return { newDeliveries: [], to: replay.current_sequence, status: 'canceled' };
+  await options.storeWork(scope, endpoint.id);
+  const { events, to, isLast } = await readReplayPage(options, scope, replay);
+  return {
+    newDeliveries: events.map((event) =>
+      newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, nowMs, 'replay'),
+    ),
+    to,
+    status: isLast ? 'done' : 'running',
+  };
+}

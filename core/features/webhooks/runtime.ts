@@ -1,0 +1,158 @@
+// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the routes.
+import type { Change } from '../../kernel/changes/change.ts';
+import type { Committer } from '../../kernel/changes/commit.ts';
+import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
+import type { Directory, Services } from '../../kernel/context.ts';
+import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import type { Streams } from '../../kernel/events/stream/streams.ts';
+import type { SeenTimes } from '../../kernel/events/wall-clock.ts';
+import type { Route } from '../../kernel/http/route.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Egress } from '../../platform/lib/egress/egress.ts';
+import type { FilterFields } from '../../platform/lib/filter/filter.ts';
+import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
+import { scopeOf, type Scope } from '../../platform/store/store.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { endpointResource } from './endpoints/routes.ts';
+import { endpointModel, isForgiven, type Endpoint } from './endpoints/model.ts';
+import { goesOff } from './deliveries/off.ts';
+import { createReplays, type Replays } from './replays/queue.ts';
+import { replayRoutes } from './replays/routes.ts';
+import { sampleRoutes } from './samples/routes.ts';
+import { createSamples, type SampleEvent } from './samples/samples.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+import { createCanceler, type Canceler } from './worker/canceler.ts';
+import { createHealths, type Healths } from './worker/health.ts';
+import { createEndpointQueues } from './worker/endpoint-queues.ts';
+import { createPipeline, type Pipeline } from './worker/pipeline.ts';
+
+export interface Webhooks {
+  readonly routes: readonly Route[];
+  start(): Promise<void>;
+  /** Moves due times after the clock was set. */
+  followClock(): Promise<void>;
+  settled(): Promise<void>;
+  progress(): Progress;
+  stop(): Promise<void>;
+}
+
+interface WebhooksOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly owner: string;
+  readonly seen: SeenTimes;
+  readonly committer: Committer;
+  readonly fresh: FreshEvents;
+  readonly cache: WorkspaceCache;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly egress: Egress;
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  readonly checkFilter: CheckFilter;
+  readonly sentEvents: readonly SampleEvent[];
+  readonly streams: Streams;
+  readonly version: string;
+}
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { clock, owner } = options;
+  const { store, log, ids, fairQueue, mayWork } = options.services;
+  const healths = createHealths(store);
+  const endpointQueues = createEndpointQueues(healths.isProbing);
+  const subscriptions = createSubscriptions({ ...options, store, log, fairQueue });
+  const pipeline = createPipeline({ ...options, subscriptions, healths, endpointQueues });
+  const { consumer, queue, deliverer } = pipeline;
+  const replays = createReplays({
+    ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue, seen: options.seen },
+    storeWork: consumer.storeWork,
+  });
+
+  const canceler = createCanceler({
+    ...{ store, clock, log, storeWork: consumer.storeWork, noteOff: deliverer.noteOff },
+    isOn: async (scope, id) => (await subscriptions.enabled(scope, id)) !== undefined,
+    noteCanceled: (ids) => {
+      for (const id of ids) deliverer.noteCanceled(id, queue);
+    },
+  });
+
+  options.committer.onCommit((workspaceId, changes) => {
+    for (const { before, after } of endpointsIn(changes)) {
+      if (goesOff(before, after)) canceler.wentOff(scopeOf(workspaceId), after.id);
+      if (!isForgiven(before, after)) continue;
+      healths.forgive(after.id);
+      endpointQueues.admit(after.id);
+    }
+  });
+
+  return {
+    routes: routesOf(options, { healths, pipeline, replays, subscriptions, canceler }),
+    async start() {
+      await queue.start();
+      await consumer.start();
+      await replays.queue.start();
+      await canceler.start();
+    },
+    async followClock() {
+      await queue.followClock();
+      await replays.queue.followClock();
+    },
+    async settled() {
+      // A delivery may disable its endpoint, which is an event that is delivered to other endpoints.
+      for (let rounds = 0; rounds < 2; rounds++) {
+        await consumer.settled();
+        await replays.queue.settled();
+        await canceler.settled();
+        await queue.settled();
+      }
+      await consumer.storeMarks();
+    },
+    progress: consumer.progress,
+    async stop() {
+      canceler.stop();
+      await Promise.all([consumer.stop(), replays.stop()]);
+      deliverer.stop();
+      await queue.stop();
+      await consumer.storeMarks();
+    },
+  };
+}
+
+/** Returns the changes of existing endpoints. */
+function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
+  return changes
+    .filter(({ kind, before }) => kind === endpointModel.name && before !== null)
+    .map(({ before, after }) => ({ before: before as Endpoint, after: after as Endpoint }));
+}
+
+function routesOf(
+  { egress, filterFields, checkFilter, sentEvents, streams }: WebhooksOptions,
+  parts: {
+    readonly healths: Healths;
+    readonly pipeline: Pipeline;
+    readonly replays: Replays;
+    readonly subscriptions: Subscriptions;
+    readonly canceler: Canceler;
+  },
+): readonly Route[] {
+  const { healths, subscriptions } = parts;
+  const { consumer, deliverer, queue } = parts.pipeline;
+  const { storeWork } = consumer;
+  const work = {
+    ...{ active: deliverer.active, noteCanceled: deliverer.noteCanceled, storeWork, queue },
+    enabled: subscriptions.enabledIds,
+  };
+  return [
+    ...endpointResource({
+      checkUrl: egress.checkUrl,
+      filterFields,
+      checkFilter,
+      forgiveOp: healths.forgiveOp,
+      cancelOpen: parts.canceler.finish,
+      lastSucceededAt: healths.lastSucceededAt,
+    }).routes,
+    ...deliveryRoutes(work),
+    ...replayRoutes(parts.replays.queue),
+    ...sampleRoutes(createSamples(sentEvents), work, streams),
+  ];
+}

@@ -1,0 +1,220 @@
+// Samples: made-up events of any type for testing a receiver. A sample has the schema and the signature of a
+// real event, but is not in the log: its sequence is 0, plugins do not receive it, and histories do not
+// contain it.
+import type { Static, TSchema, TObject } from 'typebox';
+import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import { getEntity } from '../../../kernel/changes/operations.ts';
+import type { Context } from '../../../kernel/context.ts';
+import type { EventType } from '../../../kernel/events/catalogue.ts';
+import type { EventEnvelope } from '../../../kernel/events/event.ts';
+import type { Streams } from '../../../kernel/events/stream/streams.ts';
+import { compileCheck } from '../../../kernel/http/request/validate.ts';
+import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import { scopeOfEvent } from '../../../kernel/rights/rights.ts';
+import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
+import { endpointModel } from '../endpoints/model.ts';
+import { payloadBytesMax } from '../payload.ts';
+import type { SampleCreate } from './schema.ts';
+import { Check } from 'typebox/value';
+import type { Contract } from '../../../kernel/contract/contract.ts';
+import { contracts, eventsOf } from '../../contracts.ts';
+import { type SampleMoment, type SampleSetting, type SampleFields, idOf } from './fixtures.ts';
+import { scenarioOf } from './scenario.ts';
+import { dayMs } from '../../../platform/lib/time/time.ts';
+
+export interface SampleEvent {
+  readonly type: EventType;
+  readonly envelope: TSchema;
+}
+
+export interface Samples {
+  /** @throws ApiError insufficient_scope, validation_failed */
+  make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
+}
+
+// Builds the data of a sample: from the fixtures, or from the examples of the contract for a resource without
+// fixtures.
+
+/** Returns the known fields; the caller fills in the rest of the schema. */
+export function sampleData(
+  { type, envelope }: { readonly type: string; readonly envelope: TSchema },
+  setting: SampleSetting,
+): SampleFields {
+  const { properties } = (envelope as TObject).properties.data as TObject;
+  const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
+  const { objects, moments } = scenarioOf(setting);
+  const object = objects[type] ?? objects[contract?.name ?? ''] ?? contract?.examples?.create ?? {};
+  const { now, previous } = moments[type] ?? plainMoment(contract, type, object as SampleFields);
+  const isChange = 'previous' in properties;
+  const changed = isChange ? { previous: fitting(previous ?? {}, properties), ...agesOf(setting) } : {};
+  return fitting({ ...object, ...now, ...changed }, properties);
+}
+
+/** Returns an update made from the contract's examples; empty for other event types. */
+function plainMoment(contract: Contract | undefined, type: string, object: SampleFields): SampleMoment {
+  if (!contract || type !== contract.events.updated) return {};
+  const now: SampleFields = { ...contract.examples?.update };
+  return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };
+}
+
+/** Returns the version and creation time of an object that was changed once, two days after its creation. */
+function agesOf({ nowMs }: SampleSetting): SampleFields {
+  return { version: 2, createdAt: new Date(nowMs - 2 * dayMs).toISOString() };
+}
+
+/** Omits values whose format differs between requests and responses, such as references in examples. */
+function fitting(values: SampleFields, properties: TObject['properties']): SampleFields {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => {
+      const schema = properties[name];
+      return schema !== undefined && Check(schema, value);
+    }),
+  );
+}
+
+// Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without
+// fixtures (scenario.ts).
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+}
+
+const texts: Readonly<Record<string, string>> = {
+  identifier: 'ENG-42',
+  key: 'ENG',
+  team: 'ENG',
+  title: 'The save dialog crashes when the disk is full',
+  description: 'Steps: fill the disk, press **Save**.',
+  body: 'Seen on 2.4 as well.',
+  name: 'Editor',
+  kind: 'issue',
+};
+
+function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
+  return valueOf(schema, '', setting);
+}
+
+function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {
+  if (schema.const !== undefined) return schema.const;
+  // Most events concern objects that are not deleted.
+  if (name === 'deletedAt') return null;
+  if (schema.enum) return schema.enum.find((value) => value !== null && value !== 'none');
+  if (schema.anyOf) return valueOf(schema.anyOf[0]!, name, setting);
+  const [type = 'string'] = [schema.type ?? []].flat();
+  return (byType[type] ?? textOf)(schema, name, setting);
+}
+
+type ValueOf = (schema: JsonSchema, name: string, setting: SampleSetting) => unknown;
+
+const numberOf: ValueOf = ({ minimum = 1 }, name) => (name === 'number' ? 42 : minimum);
+
+/** Generators by JSON type. All other types are strings. */
+const byType: Readonly<Record<string, ValueOf>> = {
+  object: ({ properties = {}, required = [] }, _name, setting) =>
+    Object.fromEntries(required.map((key) => [key, valueOf(properties[key]!, key, setting)])),
+  array: ({ items }, name, setting) => (items ? [valueOf(items, name, setting)] : []),
+  boolean: () => true,
+  integer: numberOf,
+  number: numberOf,
+};
+
+function textOf(
+  { pattern = '', format }: JsonSchema,
+  name: string,
+  { nowMs, baseUrl }: SampleSetting,
+): string {
+  const now = new Date(nowMs).toISOString();
+  if (format === 'date-time') return now;
+  if (name === 'url' || format === 'uri') return `${baseUrl}/issues/${texts.identifier}`;
+  const [, prefix] = /^\^([a-z]{3})_/.exec(pattern) ?? [];
+  if (prefix) return idOf(prefix);
+  if (pattern.startsWith('^[0-9a-f]{8}-')) return '019b0000-0000-7000-8000-000000000001';
+  if (pattern.startsWith('^\\d{4}-')) return now.slice(0, 10);
+  if (pattern.startsWith('^#')) return '#5e6ad2';
+  return texts[name] ?? name;
+}
+
+export function createSamples(sent: readonly SampleEvent[]): Samples {
+  const byType = new Map(
+    sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
+  );
+  return {
+    make(ctx, { type, data }) {
+      const known = byType.get(type);
+      if (!known)
+        throw invalidField('type', 'invalid_enum', {
+          why: `There is no event type ${type}.`,
+          fix: 'Use one such as issue.created.',
+        });
+      const scope = scopeOfEvent(known.type);
+      if (!ctx.scopes.has(scope))
+        throw new ApiError(
+          'insufficient_scope',
+          `A sample of ${type} needs the scope ${scope}, which the token does not have. Use a token with the scope.`,
+        );
+      const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
+      const sample = sampleOf(known.envelope, setting) as EventEnvelope;
+      const id = ctx.ids.next(idPrefixes.event);
+      const event: EventEnvelope = {
+        ...sample,
+        id,
+        workspace_id: ctx.workspaceId,
+        sequence: 0,
+        actor: ctx.actor,
+        cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
+        data: { ...sample.data, ...sampleData(known, setting), ...data },
+      };
+      known.check(event);
+      return event;
+    },
+  };
+}
+
+/** @throws ApiError not_found, conflict, insufficient_scope, validation_failed */
+export async function deliverSample(
+  ctx: Context,
+  endpointId: string,
+  input: Static<typeof SampleCreate>,
+  samples: Samples,
+  work: DeliveryWork,
+): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointModel, endpointId);
+  const event = samples.make(ctx, input);
+  const payload = JSON.stringify(event);
+  if (Buffer.byteLength(payload) > payloadBytesMax)
+    throw invalidField(
+      'data',
+      'too_long',
+      `Send less data: a sample may have at most ${payloadBytesMax} bytes.`,
+    );
+  const message = { eventId: event.id, type: event.type, payload };
+  return makeSampleDelivery(ctx, endpoint, message, work);
+}
+
+/**
+ * Sends a sample to the open streams of the workspace that subscribe to its type.
+ * @throws ApiError insufficient_scope, validation_failed
+ */
+export async function sendSample(
+  ctx: Context,
+  input: Static<typeof SampleCreate>,
+  samples: Samples,
+  streams: Streams,
+): Promise<ChangeSet> {
+  const event = samples.make(ctx, input);
+  return {
+    changes: [],
+    afterCommit: () => streams.broadcast(ctx.workspaceId, event),
+    body: { listeners: streams.listeners(ctx.workspaceId, event.type), event },
+  };
+}

@@ -1,0 +1,171 @@
+// Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller must plan again.
+import type { Directory } from '../context.ts';
+import type { Actor, Cause } from '../events/log/origin.ts';
+import { appendEvents, type NewEvent } from '../events/log/append.ts';
+import type { FreshEvents } from '../events/consumers/fresh.ts';
+import type { CommitAssigned } from '../events/log/commit-assigned.ts';
+import type { Ids } from '../../platform/lib/ids.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { capital } from '../../platform/lib/text/words.ts';
+import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../../platform/store/store.ts';
+import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
+import { orderOps } from './read/order.ts';
+
+/** Called for every committed batch before `commit` returns, so that callers find updated caches. */
+interface CommitListener {
+  (workspaceId: string, changes: readonly Change[]): void;
+}
+
+/** Author and workspace of a commit, with the directory that its events use. */
+export interface Author {
+  readonly scope: Scope;
+  readonly actor: Actor;
+  readonly cause: Cause | null;
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
+  readonly directory: Directory;
+}
+
+/** Returns the author of writes by the service itself. @param part component, such as `webhooks` */
+export function systemAuthor(scope: Scope, part: string, directory: Directory): Author {
+  return {
+    scope,
+    actor: { kind: 'system', id: part, name: capital(part) },
+    cause: null,
+    requestId: null,
+    traceparent: null,
+    directory,
+  };
+}
+
+export type Committed =
+  | {
+      readonly ok: true;
+      /** Commit-assigned values, by the id of their object. */
+      readonly commitAssigned: ReadonlyMap<string, CommitAssigned>;
+    }
+  | (Exclude<CommitOutcome, { ok: true }> & {
+      /** Position of the failed op: among the guards, the changes, or the last ops. */
+      readonly part: 'guard' | 'change' | 'last';
+    });
+
+/** Ops after the changes, or a function that returns ops which record the events of the commit. */
+type LastOps =
+  readonly Op[] | ((events: readonly { readonly id: string; readonly type: string }[]) => readonly Op[]);
+
+export interface Committer {
+  /**
+   * @param guards ops that precede the changes and may reject the batch (idempotency key, lease fence)
+   * @param last ops that follow the changes and their events (run record, cursor)
+   * @throws StoreError
+   */
+  commit(
+    author: Author,
+    changes: readonly Change[],
+    guards?: readonly Op[],
+    last?: LastOps,
+    options?: CommitOptions,
+  ): Promise<Committed>;
+  /** Returns the data of the first event of each change that emits one, as if the changes were committed. */
+  preview(
+    directory: Directory,
+    changes: readonly Change[],
+  ): ReadonlyMap<Change, Readonly<Record<string, unknown>>>;
+  onCommit(listener: CommitListener): void;
+}
+
+export function createCommitter(options: {
+  store: Store;
+  ids: Ids;
+  nowMs: () => number;
+  baseUrl: string;
+  /** Receives the appended events. */
+  fresh: FreshEvents;
+  directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
+}): Committer {
+  const { ids, baseUrl } = options;
+  const listeners: CommitListener[] = [];
+  return {
+    onCommit: (listener) => void listeners.push(listener),
+    preview(directory, changes) {
+      const view = withoutCommit({ directory: options.directoryAfter(directory, changes), baseUrl });
+      return new Map(changes.map((change) => [change, change.events(view)[0]?.data ?? {}]));
+    },
+    async commit(author, changes, guards = [], last = [], settings = {}) {
+      const { scope } = author;
+      const createdAt = options.nowMs();
+      const directory = options.directoryAfter(author.directory, changes);
+      const view = { directory, baseUrl, after: leftBy(changes) };
+      const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
+      const events = eventsOf(changes, view, author, { ids, createdAt });
+      // The store hands out rows one microtask after its commit resolves, which is before the caller of this
+      // function continues. A wrapper of `store.commit` that adds an await must hand out the rows before its
+      // promise resolves.
+      const commitAssigned = new Map<string, CommitAssigned>();
+      const appending = appendEvents(scope, events, commitAssigned);
+      const lastOps = typeof last === 'function' ? last(events) : last;
+      const ops = [...guards, ...entityOps, ...appending.map(({ op }) => op), ...lastOps];
+      const outcome = await options.store.commit(ops, settings);
+      if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
+      const first = guards.length + entityOps.length;
+      const appended = appending.map((event, index) => event.appended(outcome.rows[first + index]!));
+      try {
+        for (const listener of listeners) listener(scope.workspaceId, changes);
+      } finally {
+        // Even if a listener throws, the events are in the log, and nothing else publishes them.
+        options.fresh.add(scope.workspaceId, appended);
+      }
+      return { ok: true, commitAssigned };
+    },
+  };
+}
+
+/** Builds the map on first use, because few commits include one object in the event of another. */
+function leftBy(changes: readonly Change[]): CommitView['after'] {
+  let left: Map<string, Entity> | undefined;
+  return (kind, id) => {
+    left ??= new Map(changes.map((change) => [`${change.kind} ${change.id}`, change.after]));
+    return left.get(`${kind} ${id}`);
+  };
+}
+
+function eventsOf(
+  changes: readonly Change[],
+  view: CommitView,
+  { scope, actor, cause, requestId, traceparent }: Author,
+  { ids, createdAt }: { ids: Ids; createdAt: number },
+): NewEvent[] {
+  return changes
+    .flatMap((change) =>
+      change.events(view).map((draft) => ({ draft, why: change.cause ?? cause, by: change.actor ?? actor })),
+    )
+    .map(({ draft, why, by }) => {
+      const id = draft.id ?? ids.next(idPrefixes.event);
+      return {
+        id,
+        type: draft.type,
+        workspaceId: scope.workspaceId,
+        createdAt,
+        entityKind: draft.entityKind,
+        entityId: draft.entityId,
+        subjectId: draft.subjectId,
+        commitAssignedOf: draft.commitAssignedOf,
+        actor: by,
+        cause: rootedIn(why, id),
+        requestId,
+        traceparent,
+        data: draft.data,
+      };
+    });
+}
+
+/** An event without an earlier cause is its own root. */
+function rootedIn(cause: Cause | null, eventId: string): Cause {
+  if (!cause) return { rootEventId: eventId, parentRunId: null, depth: 0, path: [] };
+  return cause.rootEventId === null ? { ...cause, rootEventId: eventId } : cause;
+}
+
+function partOf(failed: Op, guards: readonly Op[], lastOps: readonly Op[]): 'guard' | 'change' | 'last' {
+  if (guards.includes(failed)) return 'guard';
+  return lastOps.includes(failed) ? 'last' : 'change';
+}

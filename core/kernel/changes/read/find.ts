@@ -1,0 +1,149 @@
+// Finds the rows of an entity, one or many, by id or alias. Staged changes of a run are included, and objects of teams that the caller
+// cannot see are not found.
+import type { Context, View } from '../../context.ts';
+import {
+  tenantStatement,
+  type SqlRow,
+  type Statement,
+  type Value,
+} from '../../../platform/store/statement.ts';
+import type { Entity } from '../change.ts';
+import type { Columns } from '../columns.ts';
+import type { Reading } from './reading.ts';
+import { asThen, type AsItWas } from './past.ts';
+
+/** Unique name of an object other than its id, found through a unique index. */
+export interface Alias {
+  readonly columns: readonly string[];
+  /** Values of those columns; null if no object can have them; undefined if the text is not an alias. */
+  values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
+  /**
+   * Table of former names, searched if no current name matches. It has the same columns; `id` is its id
+   * column.
+   */
+  readonly former?: { readonly table: string; readonly id: string };
+}
+
+export interface FindOptions<E extends Entity> {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: Columns<E>;
+  readonly alias: Alias | undefined;
+  /** Returns the team or teams of an object, for entities that have teams. */
+  readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
+  readonly asItWas: AsItWas<E> | undefined;
+  readonly reading: Reading;
+}
+
+export function findingOf<E extends Entity>(finding: FindOptions<E>) {
+  const { name, table, columns, alias, teamOf, reading } = finding;
+  const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
+  const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);
+  const byIds = tenantStatement<SqlRow>(
+    `${table}.find_many`,
+    `${select} AND id IN (SELECT value FROM json_each(:ids))`,
+  );
+  const { byAlias, idsByAlias } = calledSo(table, select, alias);
+  const idOfFormer = formerNames(alias);
+  const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
+  const seen = (ctx: Context, found: E | undefined): E | undefined =>
+    found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
+  const read = async (ctx: Context, statement: Statement<SqlRow>, params: AliasValues) => {
+    const row = await ctx.store.readOne(ctx.scope, statement, params);
+    const past = ctx.staged?.past;
+    return row && past ? (await asThen(past, finding, [columns.read(row)]))[0] : row && columns.read(row);
+  };
+  const findCalled = async (ctx: Context, values: AliasValues): Promise<E | undefined> => {
+    const found = byAlias && (await read(ctx, byAlias, values));
+    if (found) return found;
+    const id = await idOfFormer(ctx, values);
+    return id === undefined ? undefined : read(ctx, byId, { id });
+  };
+
+  return {
+    async find(ctx: Context, id: string): Promise<E | undefined> {
+      const values = alias?.values(id, ctx);
+      if (values === undefined || !byAlias)
+        return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await read(ctx, byId, { id })));
+      const found = values === null ? undefined : await findCalled(ctx, values);
+      reading.noteByName(ctx, found);
+      return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
+    },
+    /** Resolves aliases to ids; ignores texts that are not aliases. */
+    async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const wanted = namesWithValues(alias, names, ctx);
+      if (!idsByAlias || wanted.length === 0) return new Map();
+      const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
+      const ids = new Map(rows.map((row) => [row.name, row.id]));
+      for (const candidate of names) {
+        const values = ids.has(candidate) ? undefined : alias?.values(candidate, ctx);
+        const id = values && (await idOfFormer(ctx, values));
+        if (id) ids.set(candidate, id);
+      }
+      reading.noteByName(ctx, undefined);
+      return ids;
+    },
+    /** Returns the existing objects, in no particular order. @param ids ids only */
+    async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
+      const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
+      const found = rows.map((row) => columns.read(row));
+      reading.noteMany(ctx, ids, found);
+      const past = ctx.staged?.past;
+      const entities = past ? await asThen(past, finding, found) : found;
+      return entities.flatMap((entity) =>
+        entity ? (seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []) : [],
+      );
+    },
+  };
+}
+
+type AliasValues = Readonly<Record<string, Value>>;
+
+/** Returns [name, …alias column values] per valid alias, in column order. Skips texts that are not aliases. */
+function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
+  return names.flatMap((candidate) => {
+    const values = alias?.values(candidate, ctx);
+    return values && alias ? [[candidate, ...alias.columns.map((column) => values[column])]] : [];
+  });
+}
+
+const matching = (columns: readonly string[]): string =>
+  columns.map((column) => `${column} = :${column}`).join(' AND ');
+
+/** Returns the statements that find one or many rows by alias. */
+function calledSo(table: string, select: string, alias: Alias | undefined) {
+  if (!alias) return {};
+  const { columns } = alias;
+  const listed = columns.map((column, at) => `one.${column} = named.value->>${at + 1}`).join(' AND ');
+  return {
+    byAlias: tenantStatement<SqlRow>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
+    idsByAlias: tenantStatement<{ name: string; id: string }>(
+      `${table}.ids_of_aliases`,
+      // CROSS JOIN fixes the order of the join, so that SQLite looks up each name and never scans the table.
+      `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
+       CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
+    ),
+  };
+}
+
+/** Returns a function that finds the id of a former name. */
+function formerNames(
+  alias: Alias | undefined,
+): (ctx: Context, values: AliasValues) => Promise<string | undefined> {
+  if (!alias?.former) return async () => undefined;
+  const { columns, former } = alias;
+  const statement = tenantStatement<{ id: string }>(
+    `${former.table}.find`,
+    `SELECT ${former.id} AS id FROM ${former.table} WHERE workspace_id = :ws AND ${matching(columns)}`,
+  );
+  return async ({ store, scope, visibleTeams }, values) => {
+    // A former identifier of a team that the caller cannot see would reveal that team.
+    if (visibleTeams !== null && 'team_id' in values && !visibleTeams.has(String(values.team_id)))
+      return undefined;
+    return (await store.readOne(scope, statement, values))?.id;
+  };
+}
+
+export function areAmong(teams: string | readonly string[], ids: ReadonlySet<string>): boolean {
+  return typeof teams === 'string' ? ids.has(teams) : teams.every((id) => ids.has(id));
+}

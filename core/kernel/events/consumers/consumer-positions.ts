@@ -1,0 +1,146 @@
+// Positions of a consumer in the log of each workspace. Memory has the read position and the work in
+// progress; the database has the low-water mark, up to which all work is done or stored. After a crash,
+// events after the mark are planned again.
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../../../platform/store/store.ts';
+import { lastSequence } from '../log/log.ts';
+import { forgetSubscriptionsOp } from './past-subscriptions.ts';
+
+/** Limit of idle workspaces whose position is cached. */
+export const positionsMax = 1_000;
+
+export const readCursor = tenantStatement<{ sequence: number }>(
+  'cursors.read',
+  'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
+);
+/**
+ * Moves the cursor from its known value; with `expectRows`, that value guards the batch against another
+ * process.
+ */
+export const moveCursor = tenantStatement(
+  'cursors.move',
+  `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
+   ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
+);
+
+/** A subscriber whose work is planned later, because its queue is full. */
+export interface Lag {
+  /** Work for events after this sequence is still to be planned. */
+  after: number;
+  /** Time of the last progress (monotonic milliseconds). */
+  movedMs: number;
+  /** True if its work must be stored, because a reader wants to list it. */
+  isLookedAt: boolean;
+}
+
+export class ConsumerPosition {
+  /** Sequence of the last event read. */
+  at: number;
+  /** Low-water mark as stored in the database. */
+  stored: number;
+  /** An earlier read may already have planned work for events up to this sequence. */
+  againThrough: number;
+  /** True if work was planned since the mark was stored. */
+  hasWorked = false;
+  /** Number of tasks that read with or wait for this position. */
+  users = 0;
+  /** True if the last step failed. */
+  hasFailed = false;
+  readonly lagging = new Map<string, Lag>();
+  /** Number of units per event that are neither done nor stored; bounded by the capacity of the work queue. */
+  readonly #open = new Map<number, number>();
+
+  constructor(stored: number, end: number) {
+    this.at = stored;
+    this.stored = stored;
+    this.againThrough = end;
+  }
+
+  open(sequence: number): void {
+    this.hasWorked = true;
+    this.#open.set(sequence, (this.#open.get(sequence) ?? 0) + 1);
+  }
+
+  close(sequence: number): void {
+    const left = (this.#open.get(sequence) ?? 0) - 1;
+    if (left > 0) this.#open.set(sequence, left);
+    else this.#open.delete(sequence);
+  }
+
+  get isBusy(): boolean {
+    return this.users > 0 || this.#open.size > 0 || this.lagging.size > 0;
+  }
+
+  /** All work of events up to this sequence is done or stored. */
+  get lowWater(): number {
+    let low = this.at;
+    for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);
+    for (const { after } of this.lagging.values()) low = Math.min(low, after);
+    return low;
+  }
+}
+
+export interface ConsumerPositions {
+  /** Pins the position in memory while `work` runs. */
+  using<T>(scope: Scope, work: (position: ConsumerPosition) => Promise<T>): Promise<T>;
+  /** Returns the position of a workspace if it is in memory. */
+  known(workspaceId: string): ConsumerPosition | undefined;
+  /** Stores the low-water mark. */
+  store(scope: Scope): Promise<void>;
+  all(): IterableIterator<string>;
+}
+
+export function createPositions(store: Store, consumer: string): ConsumerPositions {
+  const positions = new Map<string, ConsumerPosition>();
+
+  const read = async (scope: Scope): Promise<number> =>
+    (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
+
+  const remember = (workspaceId: string, position: ConsumerPosition): void => {
+    positions.set(workspaceId, position);
+    for (const [oldest, { isBusy }] of positions) {
+      if (positions.size <= positionsMax) break;
+      if (!isBusy && oldest !== workspaceId) positions.delete(oldest);
+    }
+  };
+
+  const of = async (scope: Scope): Promise<ConsumerPosition> => {
+    const known = positions.get(scope.workspaceId);
+    if (known) return known;
+    const [stored, end] = [await read(scope), await lastSequence(store, scope)];
+    // Another caller may have read the position meanwhile.
+    const other = positions.get(scope.workspaceId);
+    if (other) return other;
+    const position = new ConsumerPosition(stored, end);
+    remember(scope.workspaceId, position);
+    return position;
+  };
+
+  return {
+    known: (workspaceId) => positions.get(workspaceId),
+    all: () => positions.keys(),
+    async using(scope, work) {
+      let position = await of(scope);
+      // The position may have been evicted meanwhile.
+      while (positions.get(scope.workspaceId) !== position) position = await of(scope);
+      position.users++;
+      try {
+        return await work(position);
+      } finally {
+        position.users--;
+      }
+    },
+    async store(scope) {
+      const position = positions.get(scope.workspaceId);
+      const to = position?.lowWater ?? 0;
+      if (!position || to <= position.stored) return;
+      const move = tenantOp(scope, moveCursor, { consumer, from: position.stored, to }, { expectRows: 1 });
+      const ops = [move, forgetSubscriptionsOp(scope, consumer, to)];
+      const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+      // On a conflict another process on the same database has moved the cursor; the store refuses the second
+      // row of work that both processes planned.
+      position.stored = moved.ok ? to : await read(scope);
+      if (!position.isBusy) position.hasWorked = false;
+    },
+  };
+}

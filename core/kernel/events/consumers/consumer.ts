@@ -1,0 +1,161 @@
+// A consumer turns the event log into work. It reads from its position, plans the work of each event and
+// offers it to its work queue, which starts it immediately and does not store work that ends soon. A
+// subscriber (a plugin install or a webhook endpoint) whose queue is full lags behind; its work is planned
+// from the log once there is capacity, so it does not block other subscribers. See docs/decisions/0020.
+import type { Log } from '../../../platform/lib/log.ts';
+import { systemStatement } from '../../../platform/store/statement.ts';
+import { type Scope, scopeOf } from '../../../platform/store/store.ts';
+import { lastSequence } from '../log/log.ts';
+import { createLoops } from './loops.ts';
+import { createPositions, type ConsumerPosition, type ConsumerPositions } from './consumer-positions.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createStep, type LogReadingOptions, stuckMs } from '../reading.ts';
+import type { Unit } from '../work/queue.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+
+export const allWorkspaces = systemStatement<{ workspace_id: string }>(
+  'consumers.workspaces',
+  'at startup every workspace may have events that its consumers have not read',
+  'SELECT workspace_id FROM workspaces',
+);
+
+export interface Consumer {
+  /** Starts reading in every workspace. Call once, when the queue may work; until then events stay in the log. */
+  start(): Promise<void>;
+  /** Resolves once the work of all events committed so far has started. */
+  settled(): Promise<void>;
+  /** Stores the planned work of a workspace, or of one subscriber, so that it can be listed. */
+  storeWork(scope: Scope, subject?: string): Promise<void>;
+  /** Returns how far the consumer is behind the log. */
+  progress(): Progress;
+  /** Stops reading. */
+  stop(): Promise<void>;
+  /** Stores the low-water marks. */
+  storeMarks(): Promise<void>;
+}
+
+export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
+  readonly name: string;
+  readonly log: Log;
+}
+
+/** Delay before a mark is stored. After a crash, work that ended within this delay is planned again. */
+const markMs = 100;
+/** Delay after a failed attempt to store a mark. */
+const againMs = 1_000;
+
+interface Marks {
+  /** Schedules a check of a workspace. Call when its work is done or waits. */
+  lookLater(workspaceId: string): void;
+  /**
+   * Stores the mark. A failure is only logged, because events after the stored mark are planned again.
+   * @returns true if the mark is stored
+   */
+  store(workspaceId: string): Promise<boolean>;
+  stop(): void;
+}
+
+/** @param wake makes the consumer continue in a workspace */
+function createMarks(
+  { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
+  positions: ConsumerPositions,
+  wake: (workspaceId: string) => void,
+): Marks {
+  /** By workspace; only workspaces with work in progress have a timer. */
+  const timers = new Map<string, () => void>();
+  let stopped = false;
+
+  const store = async (workspaceId: string): Promise<boolean> => {
+    try {
+      await positions.store(scopeOf(workspaceId));
+      return true;
+    } catch (error) {
+      log('warn', 'cursor not stored', { consumer: name, workspaceId, error: errorForLog(error) });
+      return false;
+    }
+  };
+
+  const lookIn = (workspaceId: string, waitMs: number): void => {
+    const position = positions.known(workspaceId);
+    if (stopped || !position || timers.has(workspaceId)) return;
+    const lags = position.lagging.size > 0;
+    if (!lags && !hasNews(position)) return;
+    const look = async (): Promise<void> => {
+      timers.delete(workspaceId);
+      if (lags) wake(workspaceId);
+      lookIn(workspaceId, (await store(workspaceId)) ? 0 : againMs);
+    };
+    timers.set(
+      workspaceId,
+      clock.after(Math.max(waitMs, lags ? stuckMs : markMs), () => void look()),
+    );
+  };
+
+  return {
+    lookLater: (workspaceId) => lookIn(workspaceId, 0),
+    store,
+    stop() {
+      stopped = true;
+      for (const cancel of timers.values()) cancel();
+    },
+  };
+}
+
+const hasNews = ({ hasWorked, lowWater, stored }: ConsumerPosition): boolean =>
+  hasWorked && lowWater > stored;
+
+export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Consumer {
+  const { store, clock, name, queue } = options;
+  const positions = createPositions(store, name);
+  const marks = createMarks(options, positions, (workspaceId) => loops.wake(workspaceId));
+  const isStopped = (): boolean => loops.isStopped();
+  const step = createStep({ ...options, positions, isStopped, onSettled: marks.lookLater });
+  const loops = createLoops({ ...options, step, onRest: marks.lookLater });
+
+  options.fresh.onAdded((workspaceId) => {
+    if (queue.mayWork()) loops.wake(workspaceId);
+  });
+  queue.onCapacity((scope) => {
+    const { workspaceId, billingAccount: subject } = scope;
+    const lag = subject === null ? undefined : positions.known(workspaceId)?.lagging.get(subject);
+    if (!lag || subject === null) return;
+    lag.movedMs = clock.monotonicMs();
+    if (queue.hasCapacity(scope, subject)) loops.wake(workspaceId);
+  });
+
+  return {
+    progress: createProgress({ ...options, positions }),
+    async start() {
+      for (const row of await store.readSystem(allWorkspaces)) loops.wake(row.workspace_id);
+    },
+    async settled() {
+      const lags = (): boolean => [...positions.all()].some((id) => positions.known(id)?.lagging.size);
+      do await loops.rest();
+      while (!isStopped() && lags() && (await loops.nextRest()));
+    },
+    async storeWork(scope, subject) {
+      if (!queue.mayWork()) return;
+      const end = await lastSequence(store, scope);
+      await positions.using(scope, async (position) => {
+        for (;;) {
+          const lags = [...position.lagging].filter(([one]) => (subject ?? one) === one);
+          for (const [, lag] of lags) lag.isLookedAt = true;
+          if (isStopped() || (lags.length === 0 && position.at >= end)) return;
+          loops.wake(scope.workspaceId);
+          await loops.nextStep();
+          // Work that the store refuses cannot be listed.
+          if (position.hasFailed) return;
+        }
+      });
+      await queue.storeActive(scope, (unit) => (subject ?? unit.subject) === unit.subject);
+    },
+    async stop() {
+      marks.stop();
+      await loops.stop();
+    },
+    async storeMarks() {
+      for (const workspaceId of [...positions.all()]) await marks.store(workspaceId);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Stored and public form of an event. One pure function renders it for every reader (feed, stream, webhooks, plugins,
+// history), so all of them receive the same bytes. Spec: docs/spec/events.md › The envelope.
+import type { Actor, Cause } from './log/origin.ts';
+import { maskedUrl } from '../../platform/lib/secrets/masked-url.ts';
+import type { EventType } from './catalogue.ts';
+import { commitAssignedRule } from './log/commit-assigned.ts';
+
+export interface EventRow {
+  readonly id: string;
+  readonly type: EventType;
+  readonly workspaceId: string;
+  readonly sequence: number;
+  readonly createdAt: number;
+  readonly entityKind: string;
+  readonly entityId: string;
+  /** Id of the object in whose history the event is listed. */
+  readonly subjectId: string | null;
+  readonly actor: Actor;
+  readonly cause: Cause;
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** `data` as stored JSON; absent if the event was not read from the store. */
+  readonly dataJson?: string;
+  /** Commit-assigned value that completes `data`. */
+  readonly commitAssigned: number | null;
+}
+
+/** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
+export interface EventEnvelope {
+  readonly id: string;
+  readonly type: EventType;
+  readonly created_at: string;
+  readonly workspace_id: string;
+  readonly sequence: number;
+  readonly actor: Actor;
+  readonly cause: Cause;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function renderEvent(row: EventRow): EventEnvelope {
+  return { ...headOf(row), data: renderData(row) };
+}
+
+/** Returns `renderEvent(row)` as JSON. Stored JSON is copied without parsing, because it may be long. */
+export function eventJson(row: EventRow): string {
+  if (row.dataJson === undefined || !isRenderedAsStored(row)) return JSON.stringify(renderEvent(row));
+  return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
+}
+
+function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
+  return {
+    id: row.id,
+    type: row.type,
+    created_at: new Date(row.createdAt).toISOString(),
+    workspace_id: row.workspaceId,
+    sequence: row.sequence,
+    actor: row.actor,
+    cause: row.cause,
+  };
+}
+
+function isRenderedAsStored({ type, commitAssigned }: EventRow): boolean {
+  return commitAssigned === null && !type.startsWith('webhook.');
+}
+
+/** Returns `data` with the commit-assigned value, and with the secrets masked that earlier versions stored. */
+export function renderData(row: EventRow): EventRow['data'] {
+  if (row.commitAssigned !== null)
+    return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
+  return isRenderedAsStored(row) ? row.data : maskAddress(row.data);
+}
+
+/** Earlier versions stored the full address in their events. */
+function maskAddress<T extends Readonly<Record<string, unknown>>>(data: T): T {
+  const { url, previous } = data;
+  return {
+    ...data,
+    ...(typeof url === 'string' ? { url: maskedUrl(url) } : {}),
+    ...(previous ? { previous: maskAddress(previous as Record<string, unknown>) } : {}),
+  };
+}

@@ -1,0 +1,173 @@
+// Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
+// the same unit.
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
+import type { Log } from '../../../platform/lib/log.ts';
+import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import type { Behind } from './behind.ts';
+import type { WorkOps } from './ops.ts';
+import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
+import type { Unit, UnitRows } from './unit.ts';
+import { createWindow, type WindowEntry, type Window } from './window.ts';
+import type { WorkItem } from './workers.ts';
+
+export interface Units<U extends Unit> {
+  /**
+   * Starts a unit, or lets it wait for an earlier one of its order key.
+   * @param onSettled called once it has ended or is stored
+   * @returns false if its subscriber has no capacity
+   */
+  offer(unit: U, onSettled: () => void): Promise<boolean>;
+  hasCapacity(scope: Scope, subject: string): boolean;
+  /**
+   * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
+   * nevertheless
+   */
+  store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
+  /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
+  storeActive(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
+  /** Returns the units in memory that are not stored. */
+  unstored(): Iterable<U>;
+  isActive(id: string): boolean;
+  /**
+   * Commits a change to an item with exclusive access. Build the ops inside `commit`, because the row of the item may have been stored
+   * meanwhile.
+   */
+  whileSealed<T>(item: WorkItem, commit: () => Promise<T>): Promise<T>;
+  /** Wraps an op so that an item without a row has ended once the batch is committed. */
+  ending(item: WorkItem, op: Op): Op;
+  /** Postpones work, with or without rows; the first op guards the batch. */
+  putOff(item: WorkItem, dueAtMs: number): Op[];
+  /** Removes work that was ended elsewhere. */
+  drop(item: WorkItem): void;
+}
+
+interface UnitsOptions<U extends Unit> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kind: string;
+  readonly quota: FairQuota;
+  readonly behind: Behind;
+  readonly ops: WorkOps;
+  /** Null for a queue without units. */
+  readonly rows: UnitRows<U> | null;
+  hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
+  isStopped(): boolean;
+  onChange(): void;
+}
+
+export function createUnits<U extends Unit>(
+  options: UnitsOptions<U>,
+): { readonly units: Units<U>; isWriting(): boolean } {
+  const { quota, behind, ops } = options;
+  const rows = options.rows ?? noRows;
+  const writer = createUnitWriter({ ...options, rows, window: () => window, onRest: options.onChange });
+  const window: Window<U> = createWindow({ ...options, rows, write: writer.write });
+
+  const storing = createStoring({ window, writer, isStopped: options.isStopped });
+
+  const units: Units<U> = {
+    offer: (unit, onSettled) =>
+      behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
+    // Requires half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
+    hasCapacity: ({ workspaceId }, subject) =>
+      quota.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
+    ...storing,
+    *unstored() {
+      for (const { unit } of window.all()) yield unit;
+    },
+    isActive: (id) => window.find(id) !== undefined,
+    async whileSealed(item, commit) {
+      const entry = window.find(item.id);
+      // The commit must not overlap a write of the same unit.
+      while (entry?.writing) await entry.writing.catch(() => undefined);
+      if (!entry || item.epoch !== null) return commit();
+      const done = commit();
+      entry.sealed = done.catch(() => undefined);
+      try {
+        return await done;
+      } finally {
+        // The store hands out rows one microtask after a commit resolves; only then does the item leave the
+        // window.
+        await Promise.resolve();
+        entry.sealed = null;
+        writer.goOn();
+      }
+    },
+    ending(item, op) {
+      const entry = window.find(item.id);
+      if (!entry) return op;
+      const taken: Op['taken'] = (returned) => {
+        op.taken?.(returned);
+        window.ended(entry);
+      };
+      return { ...op, taken };
+    },
+    putOff(item, dueAtMs) {
+      const entry = window.find(item.id);
+      if (item.epoch !== null || !entry) return [ops.defer(item, dueAtMs)];
+      const { scope, subject, id } = entry.unit;
+      // Due at least 1 ms later, because this item has to leave the window first.
+      const add = ops.add(scope, subject, id, Math.max(dueAtMs, options.clock.nowMs() + 1));
+      const taken: Op['taken'] = (returned) => {
+        window.written(entry);
+        add.taken?.(returned);
+      };
+      return [rows.insertOp(scope, [entry.unit]), { ...add, taken }];
+    },
+    drop(item) {
+      const entry = window.find(item.id);
+      if (entry) window.ended(entry);
+    },
+  };
+  return { units, isWriting: () => writer.isBusy };
+}
+
+function createStoring<U extends Unit>(parts: {
+  readonly window: Window<U>;
+  readonly writer: UnitWriter<U>;
+  isStopped(): boolean;
+}): Pick<Units<U>, 'store' | 'storeActive'> {
+  const { window, writer } = parts;
+  const unsealed = async (list: readonly WindowEntry<U>[]): Promise<void> => {
+    for (const entry of list) for (const one of window.chainOf(entry)) await one.sealed;
+  };
+  const left = (list: readonly WindowEntry<U>[]): WindowEntry<U>[] =>
+    list.filter((entry) => window.find(entry.unit.id) === entry);
+  return {
+    async store(units, onSettled) {
+      const list = units.map((unit) => window.admit(unit, () => onSettled(unit)));
+      writer.write(list);
+      for (let rest = left(list); rest.length > 0; rest = left(list)) {
+        if (parts.isStopped() || !(await writer.flush())) {
+          for (const entry of left(list)) window.ended(entry);
+          throw new Error('The store refused work that exceeds the capacity in memory.');
+        }
+        await unsealed(left(list));
+      }
+    },
+    async storeActive(scope, isMeant) {
+      const list = [...window.all()].filter(
+        ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
+      );
+      for (let rest = left(list); rest.length > 0 && !parts.isStopped(); rest = left(list)) {
+        await unsealed(rest);
+        writer.write(left(rest));
+        if (!(await writer.flush())) return;
+      }
+    },
+  };
+}
+
+function refuse(): never {
+  throw new Error('This queue has no units.');
+}
+
+const noRows = {
+  isBlocked: refuse,
+  isStored: refuse,
+  insertOp: refuse,
+  addInOrderOp: refuse,
+  stored: refuse,
+};

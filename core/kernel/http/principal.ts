@@ -1,0 +1,48 @@
+// The principal that a request acts for. HTTP callers authenticate with a token. In-process callers use a
+// separate adapter (values.ts), which takes no Request, so that a request of a remote client is never
+// mistaken for theirs.
+import type { Actor } from '../events/log/origin.ts';
+import type { GuardedClass } from '../../platform/lib/errors/guarded.ts';
+import type { Authority } from '../rights/authority.ts';
+import type { Rights } from '../rights/rights.ts';
+import type { Membership } from '../rights/roles.ts';
+import type { Scope } from '../../platform/store/store.ts';
+
+/** Grant that a token was issued for. */
+export interface Granted {
+  readonly id: string;
+  /** Resource that its tokens are valid for (RFC 8707); other resources reject them. */
+  readonly resource: 'api' | 'mcp';
+  /** Guarded classes that the consenting member added to those of the workspace. */
+  readonly guarded: readonly GuardedClass[];
+}
+
+export interface Principal extends Rights {
+  readonly scope: Scope;
+  /** Author of its writes. */
+  readonly actor: Actor;
+  /** Approver of a write that somebody else requested; absent if the author acts with its own credential. */
+  readonly authority?: Authority;
+  /**
+   * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys.
+   * Each belongs to one member, so a renewed token neither repeats a write nor gets a fresh limit.
+   */
+  readonly tokenId: string;
+  /** Membership of the member that the principal acts for; absent for plugins. */
+  readonly membership?: Membership;
+  /** Absent for keys, sessions and plugins. */
+  readonly grant?: Granted;
+}
+
+/**
+ * Returns the member whose quota a principal uses; the token for a principal without a member, such as a
+ * plugin.
+ */
+export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
+  return actor.memberId ?? tokenId;
+}
+
+/** @returns null for a token that is unknown, revoked, expired or malformed, without revealing which */
+export interface Authenticate {
+  (token: string): Principal | null | Promise<Principal | null>;
+}

@@ -1,0 +1,151 @@
+// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
+import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import type { Services } from '../context.ts';
+import { announcesBody, readCapped, type Bodies } from './request/body.ts';
+import { noOrigin } from './call.ts';
+import type { RequestAdapter, Incoming } from './request/request-adapter.ts';
+import { ifMatchVersion } from './response/etag.ts';
+import { newExchange, type Exchange } from './exchange.ts';
+import { createIdentify, type IdentifyOptions } from './request/identify.ts';
+import { refusalOf } from './response/refusal.ts';
+import { checkedKey, modeOf, traceparentOf } from './request/request-headers.ts';
+import { pathOf } from './request/request-url.ts';
+import { respond, respondError } from './response/response.ts';
+import type { RawRequest, RawAnswer } from './route.ts';
+import { displayPath } from './response/unrouted.ts';
+import type { Uploads } from './request/upload.ts';
+import { createSend, type SendOptions } from './response/send.ts';
+
+interface IncomingRequest extends Incoming {
+  readonly request: Request;
+}
+
+export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'identify'> {
+  readonly services: Services;
+  readonly bodies: Bodies;
+  readonly uploads: Uploads;
+  /** Returns the page that a browser gets in place of an error; null for errors without a page. */
+  readonly errorPage: (error: ApiError) => RawAnswer | null;
+}
+
+export interface Requests extends RequestAdapter<IncomingRequest, Response> {
+  /** Responds to a request that no route matches. @param errorOf called unless the request exceeds its rate limit */
+  refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
+}
+
+const noQuery: [] = [];
+
+export function createRequests(options: RequestsOptions): Requests {
+  const { bodies, outflow } = options;
+  const { ids, log } = options.services;
+  const { identify, admit } = createIdentify(options);
+  const refuse = createRefuse(options);
+  return {
+    async admit({ request }, exchange, route) {
+      if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
+      const principal = await admit(request, exchange, route);
+      if (principal && route.kind === 'read') outflow.requireCapacity(principal.scope);
+      return principal;
+    },
+    proposes: ({ request: { headers } }) => headers.get('tatami-mode') === 'propose',
+    requirePath: ({ request: { url } }) => requireDecodable(url),
+    queryOf({ request: { url } }) {
+      const mark = url.indexOf('?');
+      return mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
+    },
+    bringsBody: ({ request }) => announcesBody(request),
+    readBody({ request }, exchange, billingAccount, limits, check) {
+      // Set to the announced size, in case the body is rejected before it is measured.
+      exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
+      return bodies.read(billingAccount, request, limits, check);
+    },
+    fileOf: ({ request }, exchange, billingAccount) =>
+      options.uploads.fileOf(request, exchange, billingAccount),
+    rawRequestOf: ({ request }, exchange, { resource }, principal) => ({
+      ...rawRequestOf(request, exchange, options.peerOf(request)),
+      baseUrl: options.services.baseUrl,
+      principal: resource ? principal : null,
+      identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
+      holdOpen: () => options.holdOpen(request),
+    }),
+    termsOf({ request: { headers } }) {
+      const mode = modeOf(headers.get('tatami-mode'));
+      const key = mode === 'simulate' ? null : headers.get('idempotency-key');
+      const ifMatch = ifMatchVersion(headers.get('if-match'));
+      return { ifMatch, mode, idempotencyKey: key === null ? null : checkedKey(key), hold: null };
+    },
+    originOf({ request }) {
+      const traceparent = traceparentOf(request.headers.get('traceparent'));
+      return traceparent === null ? noOrigin : { ...noOrigin, traceparent };
+    },
+    show: createSend({ ...options, identify }),
+    refuse,
+    async refuseUnrouted(request, errorOf) {
+      const exchange = newExchange(ids.next(idPrefixes.request));
+      exchange.asksForPage = !pathOf(request.url).startsWith('/api/') && asksForPage(request);
+      try {
+        await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
+        return refuse(exchange, errorOf(request));
+      } catch (refused) {
+        if (refused instanceof ApiError && refused.code === 'unauthorized')
+          return refuse(exchange, errorOf(request));
+        const path = (): string => displayPath(pathOf(request.url));
+        const identity = { requestId: exchange.requestId, method: request.method, path };
+        return refuse(exchange, refusalOf(log, identity, refused));
+      }
+    },
+  };
+}
+
+function createRefuse({ services, errorPage }: RequestsOptions): Requests['refuse'] {
+  // The challenge names the metadata by which clients find out how to get a token (RFC 9728 §5.1).
+  const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
+  return (exchange, error) => {
+    const page = exchange.asksForPage ? errorPage(error) : null;
+    return page ? respondPage(exchange, page) : respondError(exchange, error, challenge);
+  };
+}
+
+/** Browsers accept HTML when a person opens a URL. Programs accept JSON, or anything. */
+function asksForPage({ method, headers }: Request): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.get('accept') ?? '').includes('text/html');
+}
+
+function respondPage(exchange: Exchange, { status = 200, contentType, body, headers }: RawAnswer): Response {
+  if (typeof body !== 'string') throw new Error('The body of a page must be a string.');
+  return respond(exchange, status, body, { 'content-type': contentType, ...headers });
+}
+
+function rawRequestOf(
+  request: Request,
+  exchange: Exchange,
+  peer: string,
+): Omit<RawRequest, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
+  return {
+    method: request.method,
+    path: pathOf(request.url),
+    headers: request.headers,
+    query: new URL(request.url).searchParams,
+    peer,
+    async read(bytesMax) {
+      const startedMs = performance.now();
+      const bytes = await readCapped(request, bytesMax);
+      exchange.waiting.ms += performance.now() - startedMs;
+      exchange.bytesIn = bytes.length;
+      return bytes;
+    },
+  };
+}
+
+function requireDecodable(url: string): void {
+  if (!url.includes('%')) return;
+  try {
+    decodeURIComponent(pathOf(url));
+  } catch {
+    throw new ApiError(
+      'malformed_request',
+      'The path contains an invalid percent escape. Write a literal % as %25.',
+    );
+  }
+}

@@ -1,0 +1,202 @@
+// Makes a full backup of a data directory, with or without a running server: a consistent, checked and compressed copy of the database in
+// one file that is written atomically.
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fingerprintOf } from '../lib/secrets/sealing.ts';
+import { isDiskFull } from '../store/engine/engine-errors.ts';
+import { findDamage, openLive, readContents, readFacts } from '../store/files/copied-database.ts';
+import { blobPath } from '../store/files/blobs.ts';
+import { tryLock } from '../store/files/data-dir.ts';
+import { wayBack } from '../store/integrity/damage.ts';
+import { findDamagedPages } from '../store/integrity/live-verify.ts';
+import { recognise } from '../store/integrity/recognise.ts';
+import { filesIn } from '../store/files/paths.ts';
+import { makePrivateDir, makePrivateFile } from '../store/files/private.ts';
+import { nameWholeFile } from '../store/files/whole-file.ts';
+import { findLacking } from './archived.ts';
+import { backupName } from './folder.ts';
+import type { Manifest } from './manifest.ts';
+import { packBackup, type PackedFile } from './pack.ts';
+
+export type BackupStep = 'copy' | 'check' | 'compress';
+
+export interface MakeOptions {
+  readonly dataDir: string;
+  /** Folder of the backup; created if missing. */
+  readonly folder: string;
+  readonly withKey: boolean;
+  /** Version of Tatami. */
+  readonly version: string;
+  nowMs(): number;
+  /** @param doneBytes progress of the step; `totalBytes` is approximate */
+  onStep(step: BackupStep, doneBytes: number, totalBytes: number): void;
+}
+
+export interface Backup {
+  readonly path: string;
+  readonly manifest: Manifest;
+}
+
+/** Subfolder for unfinished backups. */
+const workFolder = '.unfinished';
+/** Required space as a multiple of the database size: its copy, plus the compressed copy, which is much smaller in practice. */
+const spaceFactor = 1.5;
+
+/** @throws Error that states the remedy */
+export async function makeBackup(options: MakeOptions): Promise<Backup> {
+  const { dataDir, folder } = options;
+  makePrivateDir(folder);
+  const locked = tryLock(join(folder, '.lock'));
+  if ('lockedBy' in locked)
+    throw new Error(
+      `Process ${locked.lockedBy} is already making a backup in ${folder}. Wait until it has finished.`,
+    );
+  // This process holds the lock, so leftovers of an earlier backup can be removed.
+  const work = join(folder, workFolder);
+  const clean = (): void => rmSync(work, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    clean();
+    mkdirSync(work, { mode: 0o700 });
+    // Holding the lock of the directory prevents a server from starting midway; a running server is not affected.
+    const quiet = existsSync(dataDir) ? tryLock(join(dataDir, 'lock')) : null;
+    try {
+      if (quiet && 'release' in quiet) requireOwn(dataDir);
+      return await makeIn(work, options).catch((error: unknown) => {
+        throw isDiskFull(error) ? fullDisk(folder, error) : error;
+      });
+    } finally {
+      if (quiet && 'release' in quiet) quiet.release();
+    }
+  } finally {
+    clean();
+    process.off('exit', clean);
+    locked.release();
+  }
+}
+
+/**
+ * Refuses an inconsistent copy of a data directory, which would become a valid backup.
+ * @throws Error if the directory is an inconsistent copy
+ */
+function requireOwn(dataDir: string): void {
+  const database = join(dataDir, 'tatami.db');
+  if (existsSync(database))
+    recognise({
+      path: dataDir,
+      database,
+      logHead: join(dataDir, 'log-head'),
+      identity: join(dataDir, 'identity'),
+    });
+}
+
+async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
+  const { dataDir, folder, onStep } = options;
+  const createdAt = new Date(options.nowMs()).toISOString();
+  const copy = join(work, 'tatami.db');
+  // The check must precede SQLite's first open of the file. A copy made by SQLite would hide damaged pages.
+  const damaged = await findDamagedPages(join(dataDir, 'tatami.db'));
+  if (damaged.length > 0)
+    throw new Error(
+      `The database is damaged (pages: ${damaged.length}), and a backup would hide the damage. ${wayBack}`,
+    );
+  const totalBytes = copyDatabase(copy, options);
+  onStep('check', 0, totalBytes);
+  const damage = findDamage(copy);
+  if (damage.length > 0)
+    throw new Error(
+      `The database is damaged, so no backup was made: ${damage.slice(0, 3).join('; ')}. ${wayBack}`,
+    );
+  const facts = readFacts(copy);
+  const unfinished = join(work, 'backup');
+  makePrivateFile(unfinished);
+  const manifest = await packBackup(
+    unfinished,
+    { version: options.version, createdAt, ...facts },
+    {
+      database: copy,
+      // The files are listed after the database was copied, so that archive files written before the copy are
+      // included.
+      beside: [...filesBelow(dataDir, 'archive'), ...contentsOf(copy, dataDir)],
+      key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
+    },
+    (bytes) => onStep('compress', bytes, totalBytes),
+  );
+  const lacking = findLacking(copy, manifest.parts);
+  if (lacking !== null)
+    throw new Error(
+      `The archive file ${lacking}, which the database references, is missing or damaged in ${dataDir}: a backup without it could not be restored completely. ` +
+        'Restore the file from an older backup or a continuous copy.',
+    );
+  const path = join(folder, backupName(manifest));
+  nameWholeFile(unfinished, path);
+  return { path, manifest };
+}
+
+/** @returns the approximate size of the copy in bytes */
+function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): number {
+  const live = openLive(join(dataDir, 'tatami.db'), join(dataDir, 'log-head'));
+  try {
+    checkSpace(folder, Math.ceil(live.sizeBytes * spaceFactor));
+    onStep('copy', 0, live.sizeBytes);
+    makePrivateFile(copy);
+    live.copyInto(copy);
+    return live.sizeBytes;
+  } finally {
+    live.close();
+  }
+}
+
+const fullDisk = (folder: string, cause: unknown): Error =>
+  new Error(
+    `The disk of ${folder} is full. The incomplete backup was removed. Free some space, or choose a folder on another disk.`,
+    { cause },
+  );
+
+/** Returns the master key file for the backup. @throws Error if the key is missing or does not match the database */
+function keyFor(dataDir: string, fingerprint: string | null): Buffer {
+  const file = join(dataDir, 'master.key');
+  if (!existsSync(file))
+    throw new Error(
+      `${file} is missing, so the backup cannot include it. Restore the file, or omit --with-key.`,
+    );
+  const key = readFileSync(file);
+  if (
+    fingerprint !== null &&
+    fingerprintOf(Buffer.from(key.toString('utf8').trim(), 'base64')) !== fingerprint
+  )
+    throw new Error(
+      `${file} is not the key of this database. Restore the right key file, or omit --with-key.`,
+    );
+  return key;
+}
+
+function checkSpace(folder: string, neededBytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+  if (bavail * bsize < neededBytes)
+    throw new Error(
+      `A backup in ${folder} needs up to ${megabytes(neededBytes)} of free space, but only ${megabytes(bavail * bsize)} are free. ` +
+        'Free some space, or choose a folder on another disk.',
+    );
+}
+
+/**
+ * Returns the file contents that the copied database references. A referenced content remains on disk for an
+ * hour after its row is deleted, but unreferenced ones may be removed during the backup. A missing content
+ * must not block every backup: `tatami doctor` reports it.
+ */
+const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
+  readContents(copy)
+    .map((sha256) => blobPath(join(dataDir, 'blobs'), sha256))
+    .filter((path) => existsSync(path))
+    .map((path) => ({ name: relative(dataDir, path), path }));
+
+function filesBelow(dataDir: string, name: string): PackedFile[] {
+  const folder = join(dataDir, name);
+  if (!existsSync(folder)) return [];
+  return filesIn(folder)
+    .filter((path) => !basename(path).startsWith('.') && !path.endsWith('.new'))
+    .map((path) => ({ name: relative(dataDir, path), path }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

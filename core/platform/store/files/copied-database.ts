@@ -1,0 +1,167 @@
+// Makes a consistent copy of a live database, and inspects copies. The read database is never written, so a
+// server may use it meanwhile.
+import Database from 'libsql';
+import { existsSync } from 'node:fs';
+import type { ArchivedFile } from './archive.ts';
+import { digestIn, type Digest } from './blobs.ts';
+import { readOnlyUri } from '../integrity/uri.ts';
+import { readLogHead, type LogHead } from '../log-head.ts';
+
+type Connection = InstanceType<typeof Database>;
+
+interface WorkspaceFacts {
+  readonly id: string;
+  readonly events: number;
+  readonly lastSequence: number;
+}
+
+/** Facts recorded in a database; `name` and `generation` are null for schemas before version 7. */
+export interface DatabaseFacts {
+  readonly schema: number;
+  readonly name: string | null;
+  readonly generation: string | null;
+  readonly keyFingerprint: string | null;
+  readonly log: LogHead;
+  readonly workspaces: readonly WorkspaceFacts[];
+}
+
+/** The first schema that has the table `installation`. */
+const schemaWithInstallation = 7;
+
+/** Source of a consistent copy; `sizeBytes` is the maximum size of the copy. */
+export interface LiveDatabase {
+  readonly sizeBytes: number;
+  /** @param path existing empty file; it is not synced @throws Error if the log lacks an acknowledged commit */
+  copyInto(path: string): void;
+  close(): void;
+}
+
+/** @param logHead path of the log head file, which may be missing */
+export function openLive(path: string, logHead: string): LiveDatabase {
+  if (!existsSync(path))
+    throw new Error(`There is no database at ${path}. Set the data directory with --data-dir.`);
+  const db = openReadOnly(path);
+  return {
+    sizeBytes:
+      (number(db, 'PRAGMA page_count') - number(db, 'PRAGMA freelist_count')) *
+      number(db, 'PRAGMA page_size'),
+    copyInto(copy) {
+      // The log head is written before a commit is acknowledged, so a copy taken after this read must be at least at this position.
+      const acknowledged = existsSync(logHead) ? readLogHead(logHead) : null;
+      db.prepare('PRAGMA synchronous = OFF').all();
+      db.prepare('VACUUM INTO ?1').run([copy]);
+      const { log } = readFacts(copy);
+      if (acknowledged && log.position < acknowledged.position)
+        throw new Error(
+          `The database lost acknowledged writes: it ends at commit ${log.position}, but commit ${acknowledged.position} was acknowledged. ` +
+            'It is damaged, and a backup of it would hide the loss. Restore an earlier backup.',
+        );
+    },
+    close: () => void db.close(),
+  };
+}
+
+/** @throws Error if the file is not a database of Tatami */
+export function readFacts(path: string): DatabaseFacts {
+  const db = openReadOnly(path);
+  try {
+    const schema = number(db, 'PRAGMA user_version');
+    const [log] = db.prepare('SELECT position, hash FROM log_head WHERE id = 1').all() as LogHead[];
+    if (!log)
+      throw new Error(
+        'The database has no log head: it was not made by Tatami. Use a database that Tatami made.',
+      );
+    const [installation] =
+      schema < schemaWithInstallation
+        ? []
+        : (db.prepare('SELECT name, generation, key_fingerprint FROM installation WHERE id = 1').all() as {
+            name: string;
+            generation: string;
+            key_fingerprint: string | null;
+          }[]);
+    const workspaces = db
+      .prepare(
+        `SELECT w.workspace_id AS id, count(e.sequence) AS events, coalesce(max(e.sequence), 0) AS lastSequence
+         FROM workspaces AS w LEFT JOIN events AS e ON e.workspace_id = w.workspace_id GROUP BY w.workspace_id`,
+      )
+      .all() as WorkspaceFacts[];
+    return {
+      schema,
+      name: installation?.name ?? null,
+      generation: installation?.generation ?? null,
+      keyFingerprint: installation?.key_fingerprint ?? null,
+      log: { position: log.position, hash: log.hash },
+      workspaces: workspaces.map(({ id, events, lastSequence }) => ({ id, events, lastSequence })),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** Returns the archive files that a database references. */
+export const readArchivedFiles = (path: string): ArchivedFile[] =>
+  rowsOf<ArchivedFile>(
+    path,
+    'event_files',
+    'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
+  );
+
+/** Returns the digests of the blobs that a database references, ascending; rows with an invalid digest are skipped. */
+export const readContents = (path: string): Digest[] =>
+  rowsOf<{ sha256: string }>(
+    path,
+    'attachments',
+    'SELECT DISTINCT sha256 FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL ORDER BY sha256',
+  ).flatMap(({ sha256 }) => digestIn(sha256) ?? []);
+
+/** Returns no rows if the schema is too old to have the table. */
+function rowsOf<R>(path: string, table: string, sql: string): R[] {
+  const db = openReadOnly(path);
+  try {
+    const isThere = number(db, `SELECT count(*) FROM sqlite_schema WHERE name = '${table}'`) > 0;
+    return isThere ? (db.prepare(sql).all() as R[]) : [];
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Returns the time at which a restore paused webhooks, plugins and schedules; null if nothing is paused. A server may have the file open.
+ */
+export function readPausedAtMs(path: string): number | null {
+  const db = openReadOnly(path);
+  try {
+    if (number(db, 'PRAGMA user_version') < schemaWithInstallation) return null;
+    const [row] = db.prepare('SELECT held_at FROM installation WHERE id = 1').all() as {
+      held_at: number | null;
+    }[];
+    return row?.held_at ?? null;
+  } finally {
+    db.close();
+  }
+}
+
+/** Returns the faults that SQLite finds in a file that no process writes; empty if it is intact. */
+export function findDamage(path: string): string[] {
+  try {
+    const db = openReadOnly(path);
+    try {
+      const rows = db.prepare('PRAGMA integrity_check(20)').all() as { integrity_check: string }[];
+      return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+function openReadOnly(path: string): Connection {
+  const db = new Database(readOnlyUri(path));
+  db.prepare('PRAGMA busy_timeout = 5000').all();
+  return db;
+}
+
+function number(db: Connection, sql: string): number {
+  return Number(Object.values(db.prepare(sql).all()[0] as Record<string, number>)[0]);
+}
