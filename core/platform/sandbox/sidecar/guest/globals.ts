@@ -1,9 +1,9 @@
 // Installs the web globals of a plugin: console, timers, fetch and related classes, text codecs, URL.
-import { GuestAbortController, GuestAbortSignal, errorWithName } from './abort.ts';
+import { GuestAbortController, GuestAbortSignal, errorWithName } from './web/abort.ts';
 import { currentRun, sleep, writeLog } from './bridge.ts';
-import { fetchIn } from './fetch.ts';
-import { GuestHeaders } from './headers.ts';
-import { structuredClone } from './structured-clone.ts';
+import { fetchIn } from './web/fetch.ts';
+import { GuestHeaders } from './web/headers.ts';
+import { structuredClone } from './web/structured-clone.ts';
 import type { GuestLogLevel } from '../../protocol.ts';
 import {
   defineProperty,
@@ -18,8 +18,8 @@ import {
   indexOf,
   slice,
 } from './primordials.ts';
-import { GuestTextDecoder, GuestTextEncoder } from './text-codec.ts';
-import { GuestUrl, GuestUrlSearchParams } from './url.ts';
+import { GuestTextDecoder, GuestTextEncoder } from './web/text-codec.ts';
+import { GuestUrl, GuestUrlSearchParams } from './web/url.ts';
 
 // `btoa` and `atob` (WHATWG Infra § forgiving-base64).
 

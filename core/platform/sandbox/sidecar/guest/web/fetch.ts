@@ -1,8 +1,8 @@
 // `fetch` as a host call, with a minimal response object. The host decides which requests may be sent.
 import { errorWithName } from './abort.ts';
-import { callHost } from './bridge.ts';
+import { callHost } from '../bridge.ts';
 import { GuestHeaders, plainHeaders } from './headers.ts';
-import { NativePromise, NativeTypeError, parse, uncurry } from './primordials.ts';
+import { NativePromise, NativeTypeError, parse, uncurry } from '../primordials.ts';
 import { GuestUrlSearchParams } from './url.ts';
 
 const upper = uncurry(String.prototype.toUpperCase);
