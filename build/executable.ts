@@ -10,7 +10,7 @@ import type { Target } from './targets.ts';
 /** @param level of zstd. @throws Error if bundling fails */
 export async function buildExecutable(target: Target, outfile: string, level: number): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ['executable/main.ts', 'store/writer/thread-main.ts'].map((path) =>
+    entrypoints: ['app/executable/main.ts', 'platform/store/writer/thread-main.ts'].map((path) =>
       join(root, 'core', path),
     ),
     // Puts all outputs into one folder, because the program looks for the writer thread there.
@@ -60,7 +60,7 @@ function parts(artifacts: string): BunPlugin {
       build.onLoad({ filter: /\/core\/platform\/lib\/process\/embedded\.ts$/ }, ({ path }) => ({
         contents: replaced(path, {
           'export const embedded: Embedded | null = null;':
-            "export { embedded } from '../executable/embedded.ts';",
+            "export { embedded } from '../../../app/executable/embedded.ts';",
         }),
         loader: 'ts',
       }));

@@ -75,8 +75,7 @@ test('events are read with the scope of their resource, and every contract is li
       ]);
   // These contracts describe responses and events, not resources.
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(
-    (file) =>
-      !['contract/contract.ts', 'plugins/undo/contract.ts', 'plugins/runs/contract.ts'].includes(file),
+    (file) => !['plugins/undo/contract.ts', 'plugins/runs/contract.ts'].includes(file),
   );
   expect(files.length).toBe(contracts.length);
 });
