@@ -18,7 +18,7 @@ import { shadowRoutes } from '../../core/features/plugins/shadows/routes.ts';
 import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
 import { undoRoutes } from '../../core/features/plugins/undo/routes.ts';
 import { proposalRoutes } from '../../core/features/proposals/routes.ts';
-import { resourceRoutes } from '../../core/app/resources.ts';
+import { resourceRoutes } from '../../core/app/features.ts';
 import { deliveryRoutes } from '../../core/features/webhooks/deliveries/routes.ts';
 import { endpointResource } from '../../core/features/webhooks/endpoints/routes.ts';
 import { replayRoutes } from '../../core/features/webhooks/replays/routes.ts';

@@ -1,11 +1,14 @@
 // Lists all generated files. They describe the resources to the SDK and the guest, and derive from the
 // contracts and the routes.
 import { join } from 'node:path';
+import { root } from '../paths.ts';
 import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.ts';
-import { sentEvents, resourceRoutes } from '../../core/app/resources.ts';
+import { resourceRoutes } from '../../core/app/features.ts';
+import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
 import { allScopes } from '../../core/kernel/rights/scopes.ts';
 import { surfaceText, writeCalls } from './calls.ts';
+import { contractsFile, contractsText } from './contracts.ts';
 import { writeEvents } from './events.ts';
 import { writeFilters } from './filters.ts';
 import { createLibrary, type Library } from './library.ts';
@@ -14,7 +17,6 @@ import { tableText, writeInputs, writeOperations } from './operations.ts';
 import { writeSchemas } from './schemas.ts';
 import { clientRoutes } from './client-routes.ts';
 
-export const root = join(import.meta.dir, '../..');
 /** Folder of generated files only. */
 export const typesFolder = 'sdk/generated';
 
@@ -56,6 +58,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ...types,
     [`${typesFolder}/index.ts`, indexText([...library.texts().keys()])] as const,
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
+    [contractsFile, contractsText(root)] as const,
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
   return new Map(await Promise.all(written));

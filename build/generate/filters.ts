@@ -4,7 +4,7 @@ import type { TObject } from 'typebox';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
 import { ApiError } from '../../core/platform/lib/errors/errors.ts';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/platform/lib/filter/filter.ts';
-import { addedFieldsOf, filterFieldsOf, sentEvents } from '../../core/app/resources.ts';
+import { addedFieldsOf, filterFieldsOf, sentEvents } from '../../core/app/event-schemas.ts';
 import type { Library } from './library.ts';
 
 /** Operand of each test, made from a value of the field. */

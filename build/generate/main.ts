@@ -1,7 +1,12 @@
 // `bun run generate`: writes the generated files and removes stale ones.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { generatedFiles, root, typesFolder } from './files.ts';
+import { root } from '../paths.ts';
+import { contractsFile, contractsText } from './contracts.ts';
+
+// First, because the modules from which the other files derive import the list of contracts.
+writeFileSync(join(root, contractsFile), contractsText(root));
+const { generatedFiles, typesFolder } = await import('./files.ts');
 
 const files = await generatedFiles();
 const folder = join(root, typesFolder);

@@ -1,75 +1,9 @@
-// Registry of contracts, one line each. Scopes, event types, ids, the directory, the types of the SDK and the tests derive from it.
-// Behavior is registered in resources.ts.
+// Types and checks of all contracts. Scopes, event types, ids, the directory, the types of the SDK and the tests
+// derive from the contracts.
 import { Check } from 'typebox/value';
 import type { Contract, Entry, EventTypeOf } from '../kernel/contract/contract.ts';
-import { apiKey } from './api-keys/contract.ts';
-import { grant } from './oauth/grants/contract.ts';
-import { member } from './people/members/contract.ts';
-import { oauthApp } from './oauth/apps/contract.ts';
-import { workspace } from './people/workspace/contract.ts';
-import { inboxItem } from './inbox/contract.ts';
 import { idPrefixes } from '../platform/lib/ids.ts';
-import { plugin } from './plugins/installs/contract.ts';
-import { proposal } from './proposals/contract.ts';
-import { calendar } from './calendars/contract.ts';
-import { attachment } from './attachments/contract.ts';
-import { board } from './boards/contract.ts';
-import { comment } from './comments/contract.ts';
-import { field } from './fields/contract.ts';
-import { cycle } from './cycles/contract.ts';
-import { issue } from './issues/contract.ts';
-import { label } from './labels/contract.ts';
-import { milestone } from './milestones/contract.ts';
-import { pipeline } from './pipelines/contract.ts';
-import { projectUpdate } from './project-updates/contract.ts';
-import { project } from './projects/contract.ts';
-import { release } from './releases/contract.ts';
-import { relation } from './relations/contract.ts';
-import { slaPolicy } from './sla-policies/contract.ts';
-import { slaClock } from './sla/contract.ts';
-import { search } from './search/contract.ts';
-import { reaction } from './reactions/contract.ts';
-import { subscriber } from './subscribers/contract.ts';
-import { team } from './teams/contract.ts';
-import { template } from './templates/contract.ts';
-import { view } from './views/contract.ts';
-import { state } from './workflows/contract.ts';
-import { webhook } from './webhooks/endpoints/contract.ts';
-
-const all = [
-  issue,
-  comment,
-  attachment,
-  field,
-  relation,
-  template,
-  reaction,
-  subscriber,
-  project,
-  projectUpdate,
-  milestone,
-  pipeline,
-  release,
-  cycle,
-  board,
-  view,
-  label,
-  state,
-  calendar,
-  slaPolicy,
-  slaClock,
-  team,
-  search,
-  member,
-  workspace,
-  inboxItem,
-  apiKey,
-  oauthApp,
-  grant,
-  webhook,
-  plugin,
-  proposal,
-] as const;
+import { all } from './generated/contracts.ts';
 
 type KnownContract = (typeof all)[number];
 export type ContractEvent = EventTypeOf<KnownContract>;

@@ -453,6 +453,14 @@ export interface IssueHistoryQuery {
   cursor?: string | undefined;
 }
 
+/** Get issues that may be about the same thing, most similar first. */
+export interface IssueSimilarQuery {
+  /** Issues to compare with: all of the workspace, or those of the same team. */
+  within?: 'workspace' | 'team' | undefined;
+  /** Maximum number of issues. */
+  limit?: number | undefined;
+}
+
 /** Accept an issue that is in triage. */
 export interface IssueTriageAccept {
   /** Title of the issue, up to 500 characters. Non-blank text. */
@@ -509,14 +517,6 @@ export interface IssueTriageDecline {
 export interface IssueTriageSnooze {
   /** A future ISO 8601 time; null ends the snooze now. */
   until: string | null;
-}
-
-/** Get issues that may be about the same thing, most similar first. */
-export interface IssueSimilarQuery {
-  /** Issues to compare with: all of the workspace, or those of the same team. */
-  within?: 'workspace' | 'team' | undefined;
-  /** Maximum number of issues. */
-  limit?: number | undefined;
 }
 
 /** Get the trail of an issue: events, plugin runs and deliveries, grouped by root cause. */

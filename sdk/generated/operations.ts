@@ -247,6 +247,8 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
+    /** Get issues that may be about the same thing, most similar first. */
+    similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
     readonly triage: {
       /** Accept an issue that is in triage. The issue moves to `stateId`, or to the backlog of its team. The body may contain any fields of an update, applied in the same change. */
       accept(id: string, body?: IssueTriageAccept, options?: ChangeOptions): Promise<Issue>;
@@ -255,8 +257,6 @@ export interface Operations {
       /** Snooze an issue that is in triage. The issue stays in triage. At the given time `snoozedUntil` becomes null again, with an `issue.updated` event. */
       snooze(id: string, body: IssueTriageSnooze, options?: ChangeOptions): Promise<Issue>;
     };
-    /** Get issues that may be about the same thing, most similar first. */
-    similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
     /** Get the trail of an issue: events, plugin runs and deliveries, grouped by root cause. Roots are listed newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those runs made, and so on. A root whose events span two pages appears on both, each time with the events of that page. Runs in progress are shown once they have ended. */
     trail(id: string, query?: IssueTrailQuery, options?: CallOptions): List<TrailRoot>;
   };
@@ -304,6 +304,28 @@ export interface Operations {
     /** Restore a deleted custom field. */
     restore(id: string, options?: ChangeOptions): Promise<Field>;
   };
+  readonly relations: {
+    /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
+    list(issueId: string, query?: RelationQuery, options?: CallOptions): List<Relation>;
+    /** Relate an issue to another. The issues may belong to different teams. With `duplicate_of` the issue moves to a state of type `duplicate`, or else `canceled`, of its team; with `duplicated_by` the other issue does. */
+    create(issueId: string, body: RelationCreate, options?: WriteOptions): Promise<Relation>;
+    /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
+    get(id: string, options?: CallOptions): Promise<Relation>;
+    /** Delete a relation from both issues. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly templates: {
+    /** List templates. With `team`, lists the templates for issues of that team. */
+    list(query?: TemplateQuery, options?: CallOptions): List<Template>;
+    /** Create a template. */
+    create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
+    /** Get a template. */
+    get(id: string, options?: CallOptions): Promise<Template>;
+    /** Change a template. */
+    update(id: string, body: TemplatePatch, options?: ChangeOptions): Promise<Template>;
+    /** Delete a template. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
   readonly reactions: {
     /** List the reactions to a comment, grouped by emoji. */
     list(id: string, options?: CallOptions): Promise<ReactionGroups>;
@@ -325,36 +347,6 @@ export interface Operations {
     add(id: string, memberId: string, options?: ChangeOptions): Promise<Subscriber>;
     /** Unsubscribe a member from an issue. The member stays unsubscribed until assigned or mentioned again. */
     remove(id: string, memberId: string, options?: ChangeOptions): Promise<void>;
-  };
-  readonly inbox: {
-    /** List the items of your inbox, newest first. */
-    list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
-    /** Get an item of your inbox. */
-    get(id: string, options?: CallOptions): Promise<InboxItem>;
-    /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
-    update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
-    /** Count the unread items of your inbox. */
-    unreadCount(options?: CallOptions): Promise<InboxUnread>;
-    /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
-    readAll(options?: WriteOptions): Promise<InboxRead>;
-    readonly preferences: {
-      /** Get your notification preferences. */
-      get(options?: CallOptions): Promise<InboxPreferences>;
-      /** Replace your notification preferences. Omitted reasons are switched on. Notifications about system actions always reach admins and owners. */
-      put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
-    };
-  };
-  readonly labels: {
-    /** List labels. With `team`, lists the labels available to issues of that team: its own and those of the workspace. */
-    list(query?: LabelQuery, options?: CallOptions): List<Label>;
-    /** Create a label. */
-    create(body: LabelCreate, options?: WriteOptions): Promise<Label>;
-    /** Get a label. */
-    get(id: string, options?: CallOptions): Promise<Label>;
-    /** Change a label. */
-    update(id: string, body: LabelPatch, options?: ChangeOptions): Promise<Label>;
-    /** Delete a label. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly projects: {
     /** List projects, newest first. */
@@ -442,28 +434,6 @@ export interface Operations {
       remove(id: string, body: ReleaseIssuesRemove, options?: ChangeOptions): Promise<Release>;
     };
   };
-  readonly relations: {
-    /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
-    list(issueId: string, query?: RelationQuery, options?: CallOptions): List<Relation>;
-    /** Relate an issue to another. The issues may belong to different teams. With `duplicate_of` the issue moves to a state of type `duplicate`, or else `canceled`, of its team; with `duplicated_by` the other issue does. */
-    create(issueId: string, body: RelationCreate, options?: WriteOptions): Promise<Relation>;
-    /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
-    get(id: string, options?: CallOptions): Promise<Relation>;
-    /** Delete a relation from both issues. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-  };
-  readonly templates: {
-    /** List templates. With `team`, lists the templates for issues of that team. */
-    list(query?: TemplateQuery, options?: CallOptions): List<Template>;
-    /** Create a template. */
-    create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
-    /** Get a template. */
-    get(id: string, options?: CallOptions): Promise<Template>;
-    /** Change a template. */
-    update(id: string, body: TemplatePatch, options?: ChangeOptions): Promise<Template>;
-    /** Delete a template. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-  };
   readonly cycles: {
     /** List cycles, earliest first. */
     list(query?: CycleQuery, options?: CallOptions): List<Cycle>;
@@ -534,6 +504,18 @@ export interface Operations {
     /** List the issues of a view. Accepts the parameters of the list of issues: conditions narrow the view further, and `sort` replaces the sort of the view. With `asOf`, the current view is applied to the issues of that moment. */
     issues(id: string, query: ViewIssuesQuery, options?: CallOptions): List<Chosen<Issue>>;
   };
+  readonly labels: {
+    /** List labels. With `team`, lists the labels available to issues of that team: its own and those of the workspace. */
+    list(query?: LabelQuery, options?: CallOptions): List<Label>;
+    /** Create a label. */
+    create(body: LabelCreate, options?: WriteOptions): Promise<Label>;
+    /** Get a label. */
+    get(id: string, options?: CallOptions): Promise<Label>;
+    /** Change a label. */
+    update(id: string, body: LabelPatch, options?: ChangeOptions): Promise<Label>;
+    /** Delete a label. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
   readonly workflows: {
     /** List workflow states, by team and position. */
     list(query?: WorkflowStateQuery, options?: CallOptions): List<WorkflowState>;
@@ -588,6 +570,12 @@ export interface Operations {
     /** Unarchive a team. Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately. */
     unarchive(id: string, options?: ChangeOptions): Promise<Team>;
   };
+  readonly workspace: {
+    /** Get the workspace of the token. */
+    get(options?: CallOptions): Promise<Workspace>;
+    /** Update the name, public triage and guarded actions of the workspace. */
+    update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
+  };
   readonly members: {
     /** List members. */
     list(query?: MemberQuery, options?: CallOptions): List<Member>;
@@ -604,11 +592,23 @@ export interface Operations {
     /** Withdraw the invitation of a member. */
     uninvite(id: string, options?: ChangeOptions): Promise<void>;
   };
-  readonly workspace: {
-    /** Get the workspace of the token. */
-    get(options?: CallOptions): Promise<Workspace>;
-    /** Update the name, public triage and guarded actions of the workspace. */
-    update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
+  readonly inbox: {
+    /** List the items of your inbox, newest first. */
+    list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
+    /** Get an item of your inbox. */
+    get(id: string, options?: CallOptions): Promise<InboxItem>;
+    /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
+    update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
+    /** Count the unread items of your inbox. */
+    unreadCount(options?: CallOptions): Promise<InboxUnread>;
+    /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
+    readAll(options?: WriteOptions): Promise<InboxRead>;
+    readonly preferences: {
+      /** Get your notification preferences. */
+      get(options?: CallOptions): Promise<InboxPreferences>;
+      /** Replace your notification preferences. Omitted reasons are switched on. Notifications about system actions always reach admins and owners. */
+      put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
+    };
   };
   readonly apiKeys: {
     /** List API keys, newest first. */
@@ -654,6 +654,10 @@ export interface Operations {
     /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
   };
+  readonly auditLog: {
+    /** List audit log entries, newest first. */
+    list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
+  };
   readonly events: {
     /** Read the event feed, oldest first. Returns the ids, payloads and sequences that webhooks carry. `after` is an event id, a sequence (with the `generation` it was read in) or a cursor. If a restore removed that position from the log, the error `history_changed` names the sequence to continue after. */
     list(query?: EventsQuery, options?: CallOptions): List<TatamiEvent>;
@@ -661,10 +665,6 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<TatamiEvent>;
     /** Send a sample of any event type to open event streams. Sends a made-up event to the streams of this workspace that request samples. It is not stored in the log and changes nothing. Also needs the read scope of the type's namespace. */
     sample(body: EventsSample, options?: WriteOptions): Promise<SampleSent>;
-  };
-  readonly auditLog: {
-    /** List audit log entries, newest first. */
-    list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
   };
   readonly usage: {
     /** Get the usage of the workspace in the last hour, by caller. */

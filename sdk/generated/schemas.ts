@@ -15,12 +15,11 @@ export type BodyName =
   | 'attachments.create'
   | 'fields.create'
   | 'fields.update'
+  | 'relations.create'
+  | 'templates.create'
+  | 'templates.update'
   | 'reactions.create'
   | 'reactions.create-on-issue'
-  | 'inbox.update'
-  | 'inbox.preferences.put'
-  | 'labels.create'
-  | 'labels.update'
   | 'projects.create'
   | 'projects.update'
   | 'project-updates.create'
@@ -36,9 +35,6 @@ export type BodyName =
   | 'releases.notes.draft'
   | 'releases.issues.add'
   | 'releases.issues.remove'
-  | 'relations.create'
-  | 'templates.create'
-  | 'templates.update'
   | 'cycles.create'
   | 'cycles.update'
   | 'boards.create'
@@ -46,6 +42,8 @@ export type BodyName =
   | 'boards.move'
   | 'views.create'
   | 'views.update'
+  | 'labels.create'
+  | 'labels.update'
   | 'workflows.create'
   | 'workflows.update'
   | 'calendars.create'
@@ -54,9 +52,11 @@ export type BodyName =
   | 'sla-policies.update'
   | 'teams.create'
   | 'teams.update'
+  | 'workspace.update'
   | 'members.create'
   | 'members.update'
-  | 'workspace.update'
+  | 'inbox.update'
+  | 'inbox.preferences.put'
   | 'api-keys.create'
   | 'api-keys.roll'
   | 'oauth-apps.create'
@@ -118,18 +118,16 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["key","name","type"],"properties":{"key":{"type":"string","pattern":"^[a-z][a-z0-9_]{0,39}$"},"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"description":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"type":{"enum":["text","number","date","select","multi_select","member","url","checkbox"]},"options":{"type":"array","items":{"type":"object","required":["value","name"],"properties":{"value":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"},"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"archived":{"type":"boolean"}},"additionalProperties":false},"maxItems":100},"required":{"type":"boolean"},"archived":{"type":"boolean"},"team":{"type":["string","null"],"minLength":1,"maxLength":254}},"additionalProperties":false}',
   'fields.update':
     '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"description":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"options":{"type":"array","items":{"type":"object","required":["value","name"],"properties":{"value":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"},"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"archived":{"type":"boolean"}},"additionalProperties":false},"maxItems":100},"required":{"type":"boolean"},"archived":{"type":"boolean"}},"additionalProperties":false}',
+  'relations.create':
+    '{"type":"object","required":["type","issueId"],"properties":{"type":{"enum":["blocks","blocked_by","duplicate_of","duplicated_by","relates_to"]},"issueId":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
+  'templates.create':
+    '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"team":{"type":["string","null"],"minLength":1,"maxLength":254},"title":{"type":["string","null"],"minLength":1,"maxLength":500,"pattern":"\\\\S"},"description":{"type":"string","maxLength":262144},"priority":{"enum":["none","low","medium","high","urgent"]},"assigneeId":{"type":["string","null"],"minLength":1,"maxLength":254},"assignee":{"type":["string","null"],"minLength":1,"maxLength":254},"projectId":{"type":["string","null"],"minLength":1,"maxLength":254},"project":{"type":["string","null"],"minLength":1,"maxLength":254},"labels":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80},"maxItems":50,"uniqueItems":true},"estimate":{"type":["number","null"],"minimum":0,"maximum":10000},"fields":{"type":"object","patternProperties":{"^.*$":{"type":["string","number","boolean","array","null"],"items":{"type":"string"}}}},"subIssues":{"type":"array","items":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"maxItems":50}},"additionalProperties":false}',
+  'templates.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"title":{"type":["string","null"],"minLength":1,"maxLength":500,"pattern":"\\\\S"},"description":{"type":"string","maxLength":262144},"priority":{"enum":["none","low","medium","high","urgent"]},"assigneeId":{"type":["string","null"],"minLength":1,"maxLength":254},"assignee":{"type":["string","null"],"minLength":1,"maxLength":254},"projectId":{"type":["string","null"],"minLength":1,"maxLength":254},"project":{"type":["string","null"],"minLength":1,"maxLength":254},"labels":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80},"maxItems":50,"uniqueItems":true},"estimate":{"type":["number","null"],"minimum":0,"maximum":10000},"fields":{"type":"object","patternProperties":{"^.*$":{"type":["string","number","boolean","array","null"],"items":{"type":"string"}}}},"subIssues":{"type":"array","items":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"maxItems":50}},"additionalProperties":false}',
   'reactions.create':
     '{"type":"object","required":["emoji"],"properties":{"emoji":{"type":"string","minLength":1,"maxLength":32,"pattern":"\\\\S"}},"additionalProperties":false}',
   'reactions.create-on-issue':
     '{"type":"object","required":["emoji"],"properties":{"emoji":{"type":"string","minLength":1,"maxLength":32,"pattern":"\\\\S"}},"additionalProperties":false}',
-  'inbox.update':
-    '{"type":"object","properties":{"snoozedUntil":{"type":["string","null"],"maxLength":40},"read":{"type":"boolean"},"archived":{"type":"boolean"}},"additionalProperties":false}',
-  'inbox.preferences.put':
-    '{"type":"object","properties":{"assigned":{"type":"boolean"},"mentioned":{"type":"boolean"},"replied":{"type":"boolean"},"subscribed":{"type":"boolean"},"triage":{"type":"boolean"},"sla":{"type":"boolean"},"project_update":{"type":"boolean"}},"additionalProperties":false}',
-  'labels.create':
-    '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"color":{"type":"string","pattern":"^#[0-9a-f]{6}$"},"team":{"type":["string","null"],"minLength":1,"maxLength":254}},"additionalProperties":false}',
-  'labels.update':
-    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"color":{"type":"string","pattern":"^#[0-9a-f]{6}$"}},"additionalProperties":false}',
   'projects.create':
     '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":65536},"status":{"enum":["backlog","planned","started","paused","completed","canceled"]},"health":{"enum":["on_track","at_risk","off_track",null]},"leadId":{"type":["string","null"],"minLength":1,"maxLength":254},"lead":{"type":["string","null"],"minLength":1,"maxLength":254},"members":{"type":"array","items":{"type":"string","minLength":1,"maxLength":254},"maxItems":100,"uniqueItems":true},"startDate":{"type":["string","null"],"pattern":"^\\\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\\\d|3[01])$"},"targetDate":{"type":["string","null"],"pattern":"^\\\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\\\d|3[01])$"},"icon":{"type":["string","null"],"minLength":1,"maxLength":40,"pattern":"\\\\S"},"color":{"type":["string","null"],"pattern":"^#[0-9a-f]{6}$"}},"additionalProperties":false}',
   'projects.update':
@@ -160,12 +158,6 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","properties":{"issueIds":{"type":"array","items":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"},"minItems":1,"maxItems":500},"filter":{"type":"object","patternProperties":{"^.*$":{}},"minProperties":1}},"additionalProperties":false}',
   'releases.issues.remove':
     '{"type":"object","required":["issueIds"],"properties":{"issueIds":{"type":"array","items":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"},"minItems":1,"maxItems":500}},"additionalProperties":false}',
-  'relations.create':
-    '{"type":"object","required":["type","issueId"],"properties":{"type":{"enum":["blocks","blocked_by","duplicate_of","duplicated_by","relates_to"]},"issueId":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
-  'templates.create':
-    '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"team":{"type":["string","null"],"minLength":1,"maxLength":254},"title":{"type":["string","null"],"minLength":1,"maxLength":500,"pattern":"\\\\S"},"description":{"type":"string","maxLength":262144},"priority":{"enum":["none","low","medium","high","urgent"]},"assigneeId":{"type":["string","null"],"minLength":1,"maxLength":254},"assignee":{"type":["string","null"],"minLength":1,"maxLength":254},"projectId":{"type":["string","null"],"minLength":1,"maxLength":254},"project":{"type":["string","null"],"minLength":1,"maxLength":254},"labels":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80},"maxItems":50,"uniqueItems":true},"estimate":{"type":["number","null"],"minimum":0,"maximum":10000},"fields":{"type":"object","patternProperties":{"^.*$":{"type":["string","number","boolean","array","null"],"items":{"type":"string"}}}},"subIssues":{"type":"array","items":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"maxItems":50}},"additionalProperties":false}',
-  'templates.update':
-    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"title":{"type":["string","null"],"minLength":1,"maxLength":500,"pattern":"\\\\S"},"description":{"type":"string","maxLength":262144},"priority":{"enum":["none","low","medium","high","urgent"]},"assigneeId":{"type":["string","null"],"minLength":1,"maxLength":254},"assignee":{"type":["string","null"],"minLength":1,"maxLength":254},"projectId":{"type":["string","null"],"minLength":1,"maxLength":254},"project":{"type":["string","null"],"minLength":1,"maxLength":254},"labels":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80},"maxItems":50,"uniqueItems":true},"estimate":{"type":["number","null"],"minimum":0,"maximum":10000},"fields":{"type":"object","patternProperties":{"^.*$":{"type":["string","number","boolean","array","null"],"items":{"type":"string"}}}},"subIssues":{"type":"array","items":{"type":"string","minLength":1,"maxLength":500,"pattern":"\\\\S"},"maxItems":50}},"additionalProperties":false}',
   'cycles.create':
     '{"type":"object","required":["team","startsAt","endsAt"],"properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":65536},"team":{"type":"string","minLength":1,"maxLength":254},"startsAt":{"type":"string","maxLength":40},"endsAt":{"type":"string","maxLength":40}},"additionalProperties":false}',
   'cycles.update':
@@ -180,6 +172,10 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":65536},"filter":{"type":"object","patternProperties":{"^.*$":{}}},"sort":{"type":["string","null"],"minLength":1,"maxLength":100,"pattern":"\\\\S"},"layout":{"enum":["list","board","timeline","calendar"]},"groupBy":{"type":["string","null"],"maxLength":60,"pattern":"^(state|stateType|assignee|priority|label|fields\\\\.[a-z][a-z0-9_]{0,39})$"},"visibility":{"enum":["personal","shared"]}},"additionalProperties":false}',
   'views.update':
     '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":65536},"filter":{"type":"object","patternProperties":{"^.*$":{}}},"sort":{"type":["string","null"],"minLength":1,"maxLength":100,"pattern":"\\\\S"},"layout":{"enum":["list","board","timeline","calendar"]},"groupBy":{"type":["string","null"],"maxLength":60,"pattern":"^(state|stateType|assignee|priority|label|fields\\\\.[a-z][a-z0-9_]{0,39})$"},"visibility":{"enum":["personal","shared"]}},"additionalProperties":false}',
+  'labels.create':
+    '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"color":{"type":"string","pattern":"^#[0-9a-f]{6}$"},"team":{"type":["string","null"],"minLength":1,"maxLength":254}},"additionalProperties":false}',
+  'labels.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"color":{"type":"string","pattern":"^#[0-9a-f]{6}$"}},"additionalProperties":false}',
   'workflows.create':
     '{"type":"object","required":["name","type","team"],"properties":{"name":{"type":"string","minLength":1,"maxLength":50,"pattern":"\\\\S"},"type":{"enum":["triage","backlog","unstarted","started","completed","canceled","duplicate","cancelled"]},"position":{"type":"integer","minimum":0,"maximum":1000},"team":{"type":"string","minLength":1,"maxLength":254}},"additionalProperties":false}',
   'workflows.update':
@@ -196,12 +192,16 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["key"],"properties":{"key":{"type":"string","pattern":"^[A-Z][A-Z0-9]{0,9}$"},"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"triage":{"enum":["off","outside","all"]},"timeZone":{"type":"string","minLength":1,"maxLength":64,"pattern":"\\\\S"}},"additionalProperties":false}',
   'teams.update':
     '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"transitions":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80},"maxItems":50}}},{"type":"null"}]},"triage":{"enum":["off","outside","all"]},"timeZone":{"type":"string","minLength":1,"maxLength":64,"pattern":"\\\\S"},"cycles":{"anyOf":[{"type":"object","properties":{"weeks":{"type":"integer","minimum":1,"maximum":8},"startsOn":{"enum":["monday","tuesday","wednesday","thursday","friday","saturday","sunday"]},"cooldownWeeks":{"type":"integer","minimum":0,"maximum":8},"ahead":{"type":"integer","minimum":1,"maximum":15},"rollsOver":{"type":"boolean"}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false}',
+  'workspace.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"publicTriage":{"anyOf":[{"type":"object","required":["teams"],"properties":{"teams":{"type":"array","items":{"type":"string","pattern":"^[A-Z][A-Z0-9]{0,9}$"},"minItems":1,"maxItems":20,"uniqueItems":true}},"additionalProperties":false},{"type":"null"}]},"guarded":{"type":"array","items":{"enum":["delete","bulk","finish","others"]},"maxItems":4,"uniqueItems":true}},"additionalProperties":false}',
   'members.create':
     '{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"email":{"type":["string","null"],"maxLength":254,"pattern":"^[^\\\\s@]+@[^\\\\s@]+$"},"role":{"enum":["guest","member","admin","owner"]},"teams":{"type":"array","items":{"type":"string","minLength":1,"maxLength":254},"maxItems":100,"uniqueItems":true}},"additionalProperties":false}',
   'members.update':
     '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"email":{"type":["string","null"],"maxLength":254,"pattern":"^[^\\\\s@]+@[^\\\\s@]+$"},"role":{"enum":["guest","member","admin","owner"]},"teams":{"type":"array","items":{"type":"string","minLength":1,"maxLength":254},"maxItems":100,"uniqueItems":true}},"additionalProperties":false}',
-  'workspace.update':
-    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"publicTriage":{"anyOf":[{"type":"object","required":["teams"],"properties":{"teams":{"type":"array","items":{"type":"string","pattern":"^[A-Z][A-Z0-9]{0,9}$"},"minItems":1,"maxItems":20,"uniqueItems":true}},"additionalProperties":false},{"type":"null"}]},"guarded":{"type":"array","items":{"enum":["delete","bulk","finish","others"]},"maxItems":4,"uniqueItems":true}},"additionalProperties":false}',
+  'inbox.update':
+    '{"type":"object","properties":{"snoozedUntil":{"type":["string","null"],"maxLength":40},"read":{"type":"boolean"},"archived":{"type":"boolean"}},"additionalProperties":false}',
+  'inbox.preferences.put':
+    '{"type":"object","properties":{"assigned":{"type":"boolean"},"mentioned":{"type":"boolean"},"replied":{"type":"boolean"},"subscribed":{"type":"boolean"},"triage":{"type":"boolean"},"sla":{"type":"boolean"},"project_update":{"type":"boolean"}},"additionalProperties":false}',
   'api-keys.create':
     '{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"scopes":{"type":"array","items":{"enum":["issues:read","issues:write","comments:read","comments:write","attachments:read","attachments:write","workflows:read","workflows:write","projects:read","projects:write","releases:read","releases:write","cycles:read","cycles:write","boards:read","boards:write","views:read","views:write","labels:read","labels:write","teams:read","teams:write","members:read","members:write","workspace:read","workspace:write","inbox:read","inbox:write","api-keys:read","api-keys:write","oauth-apps:read","oauth-apps:write","grants:read","grants:write","webhooks:read","webhooks:write","plugins:read","plugins:write","proposals:read","proposals:write","automations:read","automations:write","inboxes:read","audit:read","approvals:write","backtests:write","events:read","import:write"]},"minItems":1,"maxItems":100,"uniqueItems":true},"memberId":{"type":"string","minLength":1,"maxLength":254},"expiresAt":{"type":["string","null"],"maxLength":40}},"additionalProperties":false}',
   'api-keys.roll':

@@ -20,12 +20,12 @@ export const operations = {
     reorder: 'POST /issues/{id}/reorder body',
     purge: 'POST /issues/{id}/purge',
     history: 'GET /issues/{id}/history query pages',
+    similar: 'GET /issues/{id}/similar query',
     triage: {
       accept: 'POST /issues/{id}/triage/accept body',
       decline: 'POST /issues/{id}/triage/decline body',
       snooze: 'POST /issues/{id}/triage/snooze body',
     },
-    similar: 'GET /issues/{id}/similar query',
     trail: 'GET /issues/{id}/trail query pages',
   },
   comments: {
@@ -53,6 +53,19 @@ export const operations = {
     delete: 'DELETE /fields/{id}',
     restore: 'POST /fields/{id}/restore',
   },
+  relations: {
+    list: 'GET /issues/{id}/relations query pages',
+    create: 'POST /issues/{id}/relations body',
+    get: 'GET /relations/{id}',
+    delete: 'DELETE /relations/{id}',
+  },
+  templates: {
+    list: 'GET /templates query pages',
+    create: 'POST /templates body',
+    get: 'GET /templates/{id}',
+    update: 'PATCH /templates/{id} body',
+    delete: 'DELETE /templates/{id}',
+  },
   reactions: {
     list: 'GET /comments/{id}/reactions',
     create: 'POST /comments/{id}/reactions body',
@@ -65,21 +78,6 @@ export const operations = {
     list: 'GET /issues/{id}/subscribers query pages',
     add: 'PUT /subscribers/{id}/{memberId}',
     remove: 'DELETE /subscribers/{id}/{memberId}',
-  },
-  inbox: {
-    list: 'GET /inbox query pages',
-    get: 'GET /inbox/{id}',
-    update: 'PATCH /inbox/{id} body',
-    unreadCount: 'GET /inbox/unread-count',
-    readAll: 'POST /inbox/read-all',
-    preferences: { get: 'GET /inbox/preferences', put: 'PUT /inbox/preferences body' },
-  },
-  labels: {
-    list: 'GET /labels query pages',
-    create: 'POST /labels body',
-    get: 'GET /labels/{id}',
-    update: 'PATCH /labels/{id} body',
-    delete: 'DELETE /labels/{id}',
   },
   projects: {
     list: 'GET /projects query pages',
@@ -129,19 +127,6 @@ export const operations = {
       remove: 'POST /releases/{id}/issues/remove body',
     },
   },
-  relations: {
-    list: 'GET /issues/{id}/relations query pages',
-    create: 'POST /issues/{id}/relations body',
-    get: 'GET /relations/{id}',
-    delete: 'DELETE /relations/{id}',
-  },
-  templates: {
-    list: 'GET /templates query pages',
-    create: 'POST /templates body',
-    get: 'GET /templates/{id}',
-    update: 'PATCH /templates/{id} body',
-    delete: 'DELETE /templates/{id}',
-  },
   cycles: {
     list: 'GET /cycles query pages',
     create: 'POST /cycles body',
@@ -173,6 +158,13 @@ export const operations = {
     restore: 'POST /views/{id}/restore',
     issues: 'GET /views/{id}/issues query pages',
   },
+  labels: {
+    list: 'GET /labels query pages',
+    create: 'POST /labels body',
+    get: 'GET /labels/{id}',
+    update: 'PATCH /labels/{id} body',
+    delete: 'DELETE /labels/{id}',
+  },
   workflows: {
     list: 'GET /workflows query pages',
     create: 'POST /workflows body',
@@ -202,6 +194,7 @@ export const operations = {
     archive: 'POST /teams/{id}/archive',
     unarchive: 'POST /teams/{id}/unarchive',
   },
+  workspace: { get: 'GET /workspace', update: 'PATCH /workspace body' },
   members: {
     list: 'GET /members query pages',
     create: 'POST /members body',
@@ -211,7 +204,14 @@ export const operations = {
     invite: 'POST /members/{id}/invitation',
     uninvite: 'DELETE /members/{id}/invitation',
   },
-  workspace: { get: 'GET /workspace', update: 'PATCH /workspace body' },
+  inbox: {
+    list: 'GET /inbox query pages',
+    get: 'GET /inbox/{id}',
+    update: 'PATCH /inbox/{id} body',
+    unreadCount: 'GET /inbox/unread-count',
+    readAll: 'POST /inbox/read-all',
+    preferences: { get: 'GET /inbox/preferences', put: 'PUT /inbox/preferences body' },
+  },
   apiKeys: {
     list: 'GET /api-keys query pages',
     create: 'POST /api-keys body',
@@ -234,8 +234,8 @@ export const operations = {
     delete: 'DELETE /grants/{id}',
   },
   search: { query: 'GET /search query pages' },
-  events: { list: 'GET /events query pages', get: 'GET /events/{id}', sample: 'POST /events/samples body' },
   auditLog: { list: 'GET /audit-log query pages' },
+  events: { list: 'GET /events query pages', get: 'GET /events/{id}', sample: 'POST /events/samples body' },
   usage: { get: 'GET /usage' },
   me: { get: 'GET /me' },
   webhooks: {

@@ -7,7 +7,7 @@ import { isOperation } from '../../core/kernel/http/openapi/operation.ts';
 import { deliveredAs } from '../../core/kernel/http/openapi/webhooks.ts';
 import { needsCaller, type Route } from '../../core/kernel/http/route.ts';
 import { Closed } from '../../core/platform/lib/schema.ts';
-import { sentEvents } from '../../core/app/resources.ts';
+import { sentEvents } from '../../core/app/event-schemas.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { everyOperation } from './every-operation.ts';
 import { plain, readExamples, writeExamples } from './examples.ts';

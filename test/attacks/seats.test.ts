@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/kernel/rights/scopes.ts';
 import { directorySection } from '../../core/kernel/resource/directory.ts';
-import { directoryLoaders } from '../../core/app/resources.ts';
+import { directoryLoaders } from '../../core/app/features.ts';
 import { createOperatorRpc } from '../../core/app/setup/operator-rpc.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { createVisitor } from '../identity/visitor.ts';

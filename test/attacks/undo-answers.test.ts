@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopeOfContract, type Contract } from '../../core/kernel/contract/contract.ts';
 import { contracts } from '../../core/features/contracts.ts';
-import { models } from '../../core/app/resources.ts';
+import { models } from '../../core/app/features.ts';
 import { startApp } from '../app.ts';
 
 const page = join(import.meta.dir, '../../docs/plugins/undo.md');

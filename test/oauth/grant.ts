@@ -1,7 +1,7 @@
 // Creates a grant without the consent pages.
 import { newGrant, type GrantTerms } from '../../core/features/oauth/grants/model.ts';
 import { directorySection } from '../../core/kernel/resource/directory.ts';
-import { directoryLoaders } from '../../core/app/resources.ts';
+import { directoryLoaders } from '../../core/app/features.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import type { TestApp } from '../app.ts';
 

@@ -6,7 +6,7 @@ import {
   type GatewayCall,
 } from '../../core/features/plugins/host-calls/gateway-call.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
-import { resourceRoutes } from '../../core/app/resources.ts';
+import { resourceRoutes } from '../../core/app/features.ts';
 
 const calls = hostCallsOf(resourceRoutes);
 const callOf = (name: string, ...args: readonly unknown[]): GatewayCall =>

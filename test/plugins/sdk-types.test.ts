@@ -14,7 +14,7 @@ import type { workspace } from '../../core/features/people/workspace/contract.ts
 import { gatewayCallOf } from '../../core/features/plugins/host-calls/gateway-call.ts';
 import { hostCallsOf, type HostCall } from '../../core/features/plugins/host-calls/host-calls.ts';
 import type { plugin } from '../../core/features/plugins/installs/contract.ts';
-import { resourceRoutes } from '../../core/app/resources.ts';
+import { resourceRoutes } from '../../core/app/features.ts';
 import type { IssueCreate, IssueCreated } from '../../core/features/issues/bodies.ts';
 import type { comment } from '../../core/features/comments/contract.ts';
 import type { issue } from '../../core/features/issues/contract.ts';

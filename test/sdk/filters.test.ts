@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseFilter } from '../../core/platform/lib/filter/filter.ts';
-import { filterFieldsOf } from '../../core/app/resources.ts';
+import { filterFieldsOf } from '../../core/app/event-schemas.ts';
 import { root } from '../imports.ts';
 
 const text = readFileSync(join(root, 'sdk/generated/filters.ts'), 'utf8').replaceAll(/\s+/g, ' ');

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import type { TObject } from 'typebox';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/platform/lib/filter/filter.ts';
 import { createSearched, passesOf } from '../../core/platform/lib/filter/filter-match.ts';
-import { filterFieldsOf, sentEvents } from '../../core/app/resources.ts';
+import { filterFieldsOf, sentEvents } from '../../core/app/event-schemas.ts';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
-import { sentEvents } from '../../core/app/resources.ts';
+import { sentEvents } from '../../core/app/event-schemas.ts';
 import { sampleData } from '../../core/features/webhooks/samples/samples.ts';
 import { scenarioOf } from '../../core/features/webhooks/samples/scenario.ts';
 import { verify } from '../../sdk/webhooks/index.ts';

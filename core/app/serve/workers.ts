@@ -18,15 +18,8 @@ import { createPublicTriage } from '../../features/plugins/public-triage/triage.
 import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
 import { createDueTimers } from '../../kernel/reactions/due-timers.ts';
 import { createReactions } from '../../kernel/reactions/reactions.ts';
-import {
-  addedFieldsOf,
-  timers,
-  checkFilter,
-  filterFieldsOf,
-  reactions,
-  models,
-  sentEvents,
-} from '../resources.ts';
+import { timers, eventReactions, models } from '../features.ts';
+import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../platform/store/store.ts';
@@ -92,7 +85,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
-  const reacting = createReactions(shared, reactions);
+  const reacting = createReactions(shared, eventReactions);
   const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
   const wallClock = createWallClock({
     store,

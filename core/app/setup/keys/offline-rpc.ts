@@ -1,5 +1,5 @@
 // The operator API of a data directory while no server runs.
-import { directoryLoaders } from '../../resources.ts';
+import { directoryLoaders } from '../../features.ts';
 import { directorySection } from '../../../kernel/resource/directory.ts';
 import { openOffline } from '../offline.ts';
 import { createOperatorRpc } from '../operator-rpc.ts';

@@ -12,7 +12,8 @@ import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import type { Bundle } from './manifest-location.ts';
 import { checkRequests } from '../../../../features/plugins/installs/versions/check.ts';
-import { addedFieldsOf, filterFieldsOf, resourceRoutes } from '../../../resources.ts';
+import { resourceRoutes } from '../../../features.ts';
+import { addedFieldsOf, filterFieldsOf } from '../../../event-schemas.ts';
 import { unheldNarrowing } from '../../../../kernel/rights/table.ts';
 
 /** @param folder where relative paths begin */

@@ -1,0 +1,115 @@
+// All features, one line each. Everything that the program collects from features is derived from this list.
+import { eventRoutes } from '../kernel/events/feed/routes.ts';
+import { defineFeature, type Feature } from '../kernel/feature.ts';
+import type { Route } from '../kernel/http/route.ts';
+import { usageRoutes } from '../kernel/ledger/routes.ts';
+import type { Resource } from '../kernel/resource/define.ts';
+import { issues } from '../features/issues/index.ts';
+import { comments } from '../features/comments/index.ts';
+import { attachments } from '../features/attachments/index.ts';
+import { fields } from '../features/fields/index.ts';
+import { relations } from '../features/relations/index.ts';
+import { templates } from '../features/templates/index.ts';
+import { reactions } from '../features/reactions/index.ts';
+import { subscribers } from '../features/subscribers/index.ts';
+import { projects } from '../features/projects/index.ts';
+import { projectUpdates } from '../features/project-updates/index.ts';
+import { milestones } from '../features/milestones/index.ts';
+import { pipelines } from '../features/pipelines/index.ts';
+import { releases } from '../features/releases/index.ts';
+import { cycles } from '../features/cycles/index.ts';
+import { boards } from '../features/boards/index.ts';
+import { views } from '../features/views/index.ts';
+import { labels } from '../features/labels/index.ts';
+import { workflows } from '../features/workflows/index.ts';
+import { calendars } from '../features/calendars/index.ts';
+import { slaPolicies } from '../features/sla-policies/index.ts';
+import { sla } from '../features/sla/index.ts';
+import { teams } from '../features/teams/index.ts';
+import { search } from '../features/search/index.ts';
+import { notifications } from '../features/notifications/index.ts';
+import { people } from '../features/people/index.ts';
+import { inbox } from '../features/inbox/index.ts';
+import { apiKeys } from '../features/api-keys/index.ts';
+import { oauth } from '../features/oauth/index.ts';
+import { triage } from '../features/triage/index.ts';
+import { webhooks } from '../features/webhooks/index.ts';
+import { plugins } from '../features/plugins/index.ts';
+import { proposals } from '../features/proposals/index.ts';
+
+/** Routes of the kernel. */
+const events = defineFeature({
+  name: 'events',
+  routes: eventRoutes,
+  tagGroup: 'Events',
+  tags: [
+    {
+      name: 'events',
+      title: 'Events',
+      doc: 'Changes of a workspace in one ordered log: read in pages, followed as a stream, or delivered to webhooks.',
+    },
+  ],
+});
+const operation = defineFeature({
+  name: 'operation',
+  routes: usageRoutes,
+  tagGroup: 'Operation',
+  tags: [
+    { name: 'usage', title: 'Usage', doc: 'Recent cost of each key, plugin and webhook.' },
+    { name: 'health', title: 'Health', doc: 'Liveness and readiness of the server.' },
+    { name: 'openapi', title: 'This document', doc: 'The OpenAPI description of this API.' },
+  ],
+});
+
+export const features: readonly Feature[] = [
+  issues,
+  comments,
+  attachments,
+  fields,
+  relations,
+  templates,
+  reactions,
+  subscribers,
+  projects,
+  projectUpdates,
+  milestones,
+  pipelines,
+  releases,
+  cycles,
+  boards,
+  views,
+  labels,
+  workflows,
+  calendars,
+  slaPolicies,
+  sla,
+  teams,
+  search,
+  notifications,
+  people,
+  inbox,
+  apiKeys,
+  oauth,
+  triage,
+  events,
+  webhooks,
+  plugins,
+  proposals,
+  operation,
+];
+
+export const resources: readonly Resource[] = features.flatMap((feature) => feature.resources ?? []);
+
+export const models: ReadonlyMap<string, Resource['model']> = new Map(
+  resources.map(({ model }) => [model.name, model]),
+);
+
+export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
+
+export const resourceRoutes: readonly Route[] = [
+  ...resources.flatMap(({ routes }) => routes),
+  ...features.flatMap((feature) => feature.routes ?? []),
+];
+
+export const eventReactions = features.flatMap((feature) => feature.reactions ?? []);
+export const timers = features.flatMap((feature) => feature.timers ?? []);

@@ -1,0 +1,8 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { apiKeys as resource } from './api-keys.ts';
+
+export const apiKeys = defineFeature({
+  name: 'api-keys',
+  resources: [resource],
+  tagGroup: 'People and access',
+});

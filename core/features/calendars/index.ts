@@ -1,0 +1,4 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { calendars as resource } from './calendars.ts';
+
+export const calendars = defineFeature({ name: 'calendars', resources: [resource] });

@@ -1,0 +1,5 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { cycles as resource } from './cycles.ts';
+import { cycleTimer } from './timer.ts';
+
+export const cycles = defineFeature({ name: 'cycles', resources: [resource], timers: [cycleTimer] });

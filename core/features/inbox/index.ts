@@ -1,0 +1,16 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { snoozeTimer } from './model.ts';
+import { InboxPreferencesEvent } from './preferences.ts';
+import { SystemProblemResponse } from './problem.ts';
+import { inbox as resource } from './routes.ts';
+
+export const inbox = defineFeature({
+  name: 'inbox',
+  resources: [resource],
+  timers: [snoozeTimer],
+  events: {
+    'inbox.preferences_updated': InboxPreferencesEvent,
+    'system.problem_raised': SystemProblemResponse,
+    'system.problem_cleared': SystemProblemResponse,
+  },
+});

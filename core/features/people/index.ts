@@ -1,0 +1,23 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { members } from './members/members.ts';
+import { workspaces } from './workspace/workspace.ts';
+
+export const people = defineFeature({
+  name: 'people',
+  resources: [workspaces, members],
+  routes: auditRoutes,
+  tagGroup: 'People and access',
+  tags: [
+    {
+      name: 'me',
+      title: 'Me',
+      doc: 'The caller: key, member and workspace of the request.',
+    },
+    {
+      name: 'audit-log',
+      title: 'Audit log',
+      doc: 'Changes with their author and the key or plugin that was used. Each entry is the event of the change.',
+    },
+  ],
+});

@@ -1,0 +1,4 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { projects as resource } from './projects.ts';
+
+export const projects = defineFeature({ name: 'projects', resources: [resource] });

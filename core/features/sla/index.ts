@@ -1,0 +1,10 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { slaClocks, slaReaction } from './sla.ts';
+import { slaTimer } from './timer.ts';
+
+export const sla = defineFeature({
+  name: 'sla',
+  resources: [slaClocks],
+  reactions: [slaReaction],
+  timers: [slaTimer],
+});

@@ -1,0 +1,20 @@
+import { defineFeature } from '../../kernel/feature.ts';
+import { webhook } from './endpoints/contract.ts';
+
+export const webhooks = defineFeature({
+  name: 'webhooks',
+  contracts: [webhook],
+  tagGroup: 'Events',
+  tags: [
+    {
+      name: 'deliveries',
+      title: 'Deliveries',
+      doc: 'Delivery attempts to webhooks with the exact bytes sent; each delivery can be sent again or canceled.',
+    },
+    {
+      name: 'replays',
+      title: 'Replays',
+      doc: 'Redeliveries of past events to a webhook, from a time or a sequence in the log.',
+    },
+  ],
+});

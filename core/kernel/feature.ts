@@ -1,0 +1,30 @@
+// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
+// routes, reactions, timers, event schemas and tags are collected from that list.
+import type { TObject } from 'typebox';
+import type { Contract } from './contract/contract.ts';
+import type { EventType } from './events/catalogue.ts';
+import type { Tag } from './http/openapi/document.ts';
+import type { Route } from './http/route.ts';
+import type { DueTimer } from './reactions/due-timer.ts';
+import type { Reaction } from './reactions/reaction.ts';
+import type { Resource } from './resource/define.ts';
+
+export interface Feature {
+  /** Name of the folder. */
+  readonly name: string;
+  readonly resources?: readonly Resource[];
+  /** Contracts whose routes need the running service, or that have no stored object. */
+  readonly contracts?: readonly Contract[];
+  /** Routes in addition to those of the resources. */
+  readonly routes?: readonly Route[];
+  readonly reactions?: readonly Reaction[];
+  readonly timers?: readonly DueTimer[];
+  /** Data schemas of events that have no stored object. */
+  readonly events?: Partial<Record<EventType, TObject>>;
+  /** Group of the tags in the OpenAPI document; `Tracker` by default. */
+  readonly tagGroup?: string;
+  /** Tags in addition to those of the contracts, which have the paths of their resources as names. */
+  readonly tags?: readonly Tag[];
+}
+
+export const defineFeature = (feature: Feature): Feature => feature;
