@@ -16,7 +16,7 @@ test.skipIf(!hasStrace)(
   async () => {
     await openStore(join(parent, 'made'), Date.now).close();
     const program = `const [, store, dir] = process.argv;
-      const { beginHistory } = await import(store + '/new-history.ts');
+      const { beginHistory } = await import(store + '/files/new-history.ts');
       const { adoptDatabase } = await import(store + '/integrity/adopt.ts');
       beginHistory(dir + '/tatami.db', 0);
       adoptDatabase(dir);`;
