@@ -3,13 +3,13 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../core/app/config.ts';
+import { readConfig } from '../core/app/config/config.ts';
 import type { Flags } from '../core/app/config/reading.ts';
 import { createWorkspace, type FirstWorkspace } from '../core/app/setup/first-workspace.ts';
 import type { Clock } from '../core/platform/lib/time/clock.ts';
 import type { Resolve } from '../core/platform/lib/egress/egress.ts';
 import type { Log, LogLevel } from '../core/platform/lib/log.ts';
-import { serve, type Tatami } from '../core/app/serve.ts';
+import { serve, type Tatami } from '../core/app/serve/serve.ts';
 import { openStore } from '../core/platform/store/open-store.ts';
 
 /** The initial time of every test. */

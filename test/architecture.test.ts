@@ -49,7 +49,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     may: ['lib', 'store', 'events', 'rights', 'changes', 'http'],
   },
   usage: { of: ['core/kernel/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
-  reactions: { of: ['core/kernel/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
+  reactions: { of: ['core/kernel/event-reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
   resource: {
     of: ['core/kernel/resource/', 'core/kernel/feature.ts'],
     may: ['lib', 'contract', 'store', 'events', 'changes', 'http'],
@@ -123,7 +123,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
       ),
     ],
   },
-  exchange: { of: ['core/features/exchange/'], may: ['lib', 'contract', 'store', 'events'] },
+  export: { of: ['core/features/export/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
     of: ['core/app/doctor/'],
     may: 'lib contract store backup events changes webhooks proposals sandbox plugins features'.split(' '),
@@ -144,7 +144,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
       'features',
       'service',
       'doctor',
-      'exchange',
+      'export',
     ],
     types: ['events'],
   },
@@ -251,7 +251,7 @@ test('a resource imports from http only the types of a route and of its caller',
 test('routes are imported only where the service is assembled', () => {
   const others = core.filter(
     ({ file }) =>
-      !/^core\/(app\/(features|serve)|features\/([\w-]+\/(index|runtime)|(issues|releases)\/resource|boards\/boards)|kernel\/resource\/define)\.ts$/.test(
+      !/^core\/(app\/(features|serve\/serve)|features\/([\w-]+\/(index|runtime)|releases\/releases|boards\/boards)|kernel\/resource\/define)\.ts$/.test(
         file,
       ),
   );
@@ -324,7 +324,7 @@ test('plugins and examples import only the sdk, by its public name', () => {
 test('only egress and the sdk send requests, and only config reads the environment', () => {
   const using = (pattern: RegExp, allowed: RegExp): string[] =>
     core.filter(({ file, text }) => pattern.test(text) && !allowed.test(file)).map(({ file }) => file);
-  expect(using(/\bprocess\.env\b|\bBun\.env\b/, /^core\/app\/config\.ts$/)).toEqual([]);
+  expect(using(/\bprocess\.env\b|\bBun\.env\b/, /^core\/app\/config\/config\.ts$/)).toEqual([]);
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,

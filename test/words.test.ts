@@ -15,7 +15,7 @@ const outdated =
 const standard = /`[^`]*`|standing committee|strikes? through/g;
 
 /** Their commands and comments are replaced by later work; their texts for users are checked as everybody's. */
-const commentsLater = /^core\/(app\/cli|features\/exchange)\/|retention|tombstone|purge/;
+const commentsLater = /^core\/(app\/cli|features\/export)\/|retention|tombstone|purge/;
 
 interface Found {
   readonly at: string;

@@ -1,9 +1,9 @@
 // A Tatami server in a separate process, controlled over IPC. Rate limits are on, but too high to reject a
 // request.
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { createWorkspace, hasWorkspace } from '../../core/app/setup/first-workspace.ts';
-import { serve, type Tatami } from '../../core/app/serve.ts';
+import { serve, type Tatami } from '../../core/app/serve/serve.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
 import { answerParent } from '../children.ts';
 import { record, type RecordedStatement } from './recorded.ts';

@@ -1,6 +1,5 @@
 // Lists all generated files. They describe the resources to the SDK and the guest, and derive from the
 // contracts and the routes.
-import { join } from 'node:path';
 import { root } from '../paths.ts';
 import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.ts';
 import { resourceRoutes } from '../../core/app/features.ts';

@@ -5,8 +5,8 @@ import type { Contract } from './contract/contract.ts';
 import type { EventType } from './events/catalogue.ts';
 import type { Tag } from './http/openapi/document.ts';
 import type { Route } from './http/route.ts';
-import type { DueTimer } from './reactions/due-timer.ts';
-import type { Reaction } from './reactions/reaction.ts';
+import type { DueTimer } from './event-reactions/due-timer.ts';
+import type { Reaction } from './event-reactions/reaction.ts';
 import type { Resource } from './resource/define.ts';
 
 export interface Feature {

@@ -3,9 +3,9 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineRows } from '../../core/app/doctor/rows.ts';
-import { BadRows } from '../../core/features/exchange/check.ts';
-import { insertStatements, takeIn } from '../../core/features/exchange/read.ts';
-import { linesOf } from '../../core/features/exchange/write.ts';
+import { BadRows } from '../../core/features/export/check.ts';
+import { insertStatements, takeIn } from '../../core/features/export/read.ts';
+import { linesOf } from '../../core/features/export/write.ts';
 import { ApiError } from '../../core/platform/lib/errors/errors.ts';
 import { openOffline, type Offline } from '../../core/app/setup/offline.ts';
 import { createArchive } from '../../core/platform/store/files/archive.ts';

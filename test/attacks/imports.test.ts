@@ -1,7 +1,7 @@
 // Manipulated exports of workspaces: nothing of them is written, and the error names the line.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { leftBehind, taken } from '../../core/features/exchange/tables.ts';
+import { leftBehind, taken } from '../../core/features/export/tables.ts';
 import { columnsAt, latestSchema } from '../../core/platform/store/engine/looking.ts';
 import type { Json } from '../app.ts';
 import { tatami, temporary } from '../cli/tatami.ts';

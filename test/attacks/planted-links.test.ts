@@ -23,7 +23,7 @@ import { makeBackup } from '../../core/platform/backup/make.ts';
 import { restoreBackup } from '../../core/platform/backup/restore.ts';
 import { openSource } from '../../core/platform/backup/source.ts';
 import { openFolder } from '../../core/platform/backup/copy/destination/destination.ts';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { permissions } from '../../core/app/doctor/checks/permissions.ts';

@@ -1,11 +1,11 @@
 // A server with two independent workspaces as a separate process, so that the cost of a flood to the server can be
 // separated from its cost to the test. Arguments: data directory, flags of the server as JSON.
 import { createWorkspace } from '../../core/app/setup/first-workspace.ts';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import type { Flags } from '../../core/app/config/reading.ts';
 import { endProcessOnBug } from '../../core/platform/lib/errors/failures.ts';
 import type { Log } from '../../core/platform/lib/log.ts';
-import { serve } from '../../core/app/serve.ts';
+import { serve } from '../../core/app/serve/serve.ts';
 
 export async function main([dataDir = '', flags = '{}']: readonly string[]): Promise<void> {
   const log: Log = (level, message, fields: object = {}) =>

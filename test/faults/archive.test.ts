@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';

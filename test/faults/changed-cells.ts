@@ -3,7 +3,7 @@ import Database from 'libsql';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
 import { structure } from '../../core/app/doctor/checks/structure.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
-import { leftBehind } from '../../core/features/exchange/tables.ts';
+import { leftBehind } from '../../core/features/export/tables.ts';
 import { models } from '../../core/app/doctor/models.ts';
 import type { RowSubject } from '../../core/app/doctor/subject.ts';
 import type { Random } from '../random.ts';

@@ -1,8 +1,8 @@
 // A core that creates issues sequentially and prints the acknowledged ones. It can be killed at any moment. Its clock
 // starts at the time of the test's clock. Arguments: data directory, key, number of issues, milliseconds of that clock.
 import { writeSync } from 'node:fs';
-import { readConfig } from '../../core/app/config.ts';
-import { serve } from '../../core/app/serve.ts';
+import { readConfig } from '../../core/app/config/config.ts';
+import { serve } from '../../core/app/serve/serve.ts';
 import { createClock } from '../app.ts';
 
 export async function main([

@@ -3,8 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../core/app/config.ts';
-import { serve, type Tatami } from '../../core/app/serve.ts';
+import { readConfig } from '../../core/app/config/config.ts';
+import { serve, type Tatami } from '../../core/app/serve/serve.ts';
 import { createClock } from '../app.ts';
 import { damageOfSeed } from './damages.ts';
 import { copyAsKilled } from './own-copy.ts';

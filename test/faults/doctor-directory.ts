@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { examine, type Checked } from '../../core/app/doctor/doctor.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { writeIdentity } from '../../core/platform/store/integrity/identity.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { makeBackup } from '../../core/platform/backup/make.ts';
 import type { FixConsent } from '../../core/app/doctor/mend.ts';
 import { mend } from '../../core/app/doctor/mend.ts';

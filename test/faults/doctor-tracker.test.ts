@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { files } from '../../core/app/doctor/doctor.ts';
 import { search } from '../../core/app/doctor/checks/rows/search.ts';
 import { mend } from '../../core/app/doctor/mend.ts';

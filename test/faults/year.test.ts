@@ -20,7 +20,7 @@ import { makeBackup } from '../../core/platform/backup/make.ts';
 import { pruneBackups } from '../../core/platform/backup/prune.ts';
 import { restoreBackup } from '../../core/platform/backup/restore.ts';
 import { openSource } from '../../core/platform/backup/source.ts';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { examine } from '../../core/app/doctor/doctor.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';

@@ -1,7 +1,7 @@
 // Invariants of every month: the log has no gap, published releases are unchanged, boards count correctly,
 // and the doctor reports nothing.
 import { expect } from 'bun:test';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { examine } from '../../core/app/doctor/doctor.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import type { Json } from '../app.ts';

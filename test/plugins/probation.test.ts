@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { openSubject, type RowSubject } from '../../core/app/doctor/subject.ts';
 import type { Principal } from '../../core/kernel/http/principal.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { composedStatement } from '../../core/platform/store/statement.ts';

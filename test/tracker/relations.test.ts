@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/app/config.ts';
+import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';

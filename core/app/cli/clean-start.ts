@@ -2,7 +2,7 @@
 // typed as `bun core/main.ts` it starts itself again, in the same process.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStartEnvironment } from '../config.ts';
+import { readStartEnvironment } from '../config/config.ts';
 import { cleanBunFlags, packageRoot } from '../../platform/lib/process/clean-bun.ts';
 import { isExecutable, typedIn } from '../../platform/lib/process/own-program.ts';
 

@@ -1,5 +1,5 @@
 // `tatami copies list|verify`: what a continuous copy holds, and whether all of it is whole.
-import { readCopyAddress } from '../config.ts';
+import { readCopyAddress } from '../config/config.ts';
 import { openDestination } from '../../platform/backup/copy/destination/destination.ts';
 import { listCopy, verifyCopy, type CopyReport } from '../../platform/backup/copy/inspect.ts';
 import { timeText } from '../../platform/backup/copy/moment.ts';

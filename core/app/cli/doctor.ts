@@ -1,6 +1,6 @@
 // `tatami doctor`: looks at a data directory and what serving it needs, and changes nothing; `tatami doctor fix` mends one thing.
 import { resolve } from 'node:path';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import type { Flags } from '../config/reading.ts';
 import { examine, type Checked } from '../doctor/doctor.ts';
 import { systemClock } from '../../platform/lib/time/clock.ts';

@@ -1,7 +1,7 @@
 // Creates a workspace with the auto-triage plugin, for `init` and for the first start.
 import { finishFirstStart } from '../setup/first-key.ts';
 import { createWorkspace, type FirstWorkspace } from '../setup/first-workspace.ts';
-import type { Tatami } from '../serve.ts';
+import type { Tatami } from '../serve/serve.ts';
 import { say } from './lib/output.ts';
 
 const firstPlugin = 'auto-triage';

@@ -1,6 +1,6 @@
 // `tatami health`: asks a server whether it is ready, for the checks of containers and supervisors. It needs no key, and ends with 0
 // or 1.
-import { readRemote } from '../config.ts';
+import { readRemote } from '../config/config.ts';
 import { printableCopy } from '../../platform/lib/text/printable.ts';
 import { CommandError, printResult } from './lib/output.ts';
 

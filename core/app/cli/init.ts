@@ -1,8 +1,8 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
-import { addressOf, readConfig, type Config } from '../config.ts';
+import { addressOf, readConfig, type Config } from '../config/config.ts';
 import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
-import { serve } from '../serve.ts';
+import { serve } from '../serve/serve.ts';
 import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './lib/output.ts';
 import { endProcessOnBug } from '../../platform/lib/errors/failures.ts';

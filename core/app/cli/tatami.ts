@@ -1,7 +1,7 @@
 // The `tatami` command: arguments → command. Each command is a file beside this one and is loaded when it is asked for, because
 // most of them need no server and should answer at once.
 import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
-import { configReference } from '../config.ts';
+import { configReference } from '../config/config.ts';
 import { version } from '../version.ts';
 import { addApps } from './apps/command.ts';
 import { addBackups } from './backup/command.ts';
@@ -10,8 +10,8 @@ import type { CopiesOptions } from './copies.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
 import { addGrants } from './grants/command.ts';
 import type { HealthOptions } from './health.ts';
-import type { ExportOptions } from './exchange/export.ts';
-import type { TakeInOptions } from './exchange/take-in.ts';
+import type { ExportOptions } from './export/export.ts';
+import type { TakeInOptions } from './export/take-in.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
@@ -203,7 +203,7 @@ function addImport(program: Command, folder: string): void {
     .option('--force', 'replace the file if it exists')
     .option(...json)
     .action(async (file: string, options: ExportOptions) =>
-      (await import('./exchange/export.ts')).exportWorkspace(file, options, folder),
+      (await import('./export/export.ts')).exportWorkspace(file, options, folder),
     );
 }
 

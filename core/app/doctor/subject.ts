@@ -2,7 +2,7 @@
 // server.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { holderOf } from '../../platform/store/files/data-dir.ts';
 import { readKeyFile } from '../../platform/store/files/master-key.ts';
 import { openToLook, type Connection } from '../../platform/store/engine/looking.ts';

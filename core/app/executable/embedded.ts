@@ -9,7 +9,7 @@ import guestFile from 'artifact:guest.part';
 import pluginsFile from 'artifact:plugins.part';
 import sdkFile from 'artifact:sdk.part';
 import sidecarFile from 'artifact:sidecar.part';
-import { readCacheDir } from '../config.ts';
+import { readCacheDir } from '../config/config.ts';
 import type { Embedded } from '../../platform/lib/process/embedded.ts';
 import { openCache, type Packed } from './cache.ts';
 import { spawnSync } from 'node:child_process';

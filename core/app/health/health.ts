@@ -1,6 +1,6 @@
 // Health for operators: readiness, the watch that updates it, alerts, and optional metrics.
 import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { Progress } from '../../kernel/events/consumers/progress.ts';
 import type { Traffic } from '../../kernel/http/app.ts';

@@ -2,7 +2,7 @@
 // at the purge has ended.
 import type { ForgetIssues } from '../../features/plugins/purged/forget.ts';
 import { forgetInProposals } from '../../features/proposals/purged.ts';
-import { timerOp, type DueTimer } from '../../kernel/reactions/due-timer.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { purgedTimerName } from '../../features/issues/purged.ts';

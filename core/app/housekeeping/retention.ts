@@ -1,6 +1,6 @@
 // Retention of each table of the schema, and the condition under which its rows are removed.
 // docs/spec/durability.md › Retention.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** Retention settings in days; null disables removal. */
 export type RetentionSettings = Config['retention'];

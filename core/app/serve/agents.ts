@@ -1,5 +1,5 @@
 // Routes for agents, and for people who decide on their proposals.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Sessions } from '../../features/sign-in/sessions/sessions.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import { createMcp, type McpOptions } from '../../features/agents/endpoint.ts';

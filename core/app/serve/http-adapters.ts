@@ -1,6 +1,6 @@
 // Assembles request handling: the kernel and its adapters for HTTP and in-process callers.
 import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { RequestAdapters } from '../../kernel/http/app.ts';
 import { createBodies } from '../../kernel/http/request/body.ts';

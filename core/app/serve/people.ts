@@ -1,5 +1,5 @@
 // Assembles the pages for people: ways to sign in, further steps after a password, and sections of the account page.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { App } from '../../kernel/http/app.ts';

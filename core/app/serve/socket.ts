@@ -1,6 +1,6 @@
 // Binds the socket before the rest is built, because its port is needed to build it. It responds 503 until a handler is set.
 // Connection lifetimes and shutdown: docs/decisions/0027.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ExemptConnection } from '../../kernel/http/response/outflow.ts';
 import { createPeerNames } from '../../kernel/http/request/peer.ts';
 import type { Log } from '../../platform/lib/log.ts';

@@ -1,7 +1,7 @@
 // Assembles the background work: plugins in their sandbox, webhooks, event streams, and retention.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import type { Progress } from '../../kernel/events/consumers/progress.ts';
@@ -16,8 +16,8 @@ import type { Egress } from '../../platform/lib/egress/egress.ts';
 import { createPluginRuntime } from '../../features/plugins/runtime.ts';
 import { createPublicTriage } from '../../features/plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
-import { createDueTimers } from '../../kernel/reactions/due-timers.ts';
-import { createReactions } from '../../kernel/reactions/reactions.ts';
+import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
+import { createReactions } from '../../kernel/event-reactions/reactions.ts';
 import { timers, eventReactions, models } from '../features.ts';
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { guardedClasses, type GuardedClass } from '../../platform/lib/errors/guarded.ts';
+import { guardedClasses, type GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { classesOf, type ToolEffect } from './approval-check.ts';
 
 const effect = (overrides: Partial<ToolEffect> = {}): ToolEffect => ({

@@ -10,7 +10,7 @@ import { complete } from './completions.ts';
 import type { Decisions } from './decisions.ts';
 import { getPrompt, listedPrompts } from './prompts.ts';
 import { listResources, readResource, templates } from './resources.ts';
-import { decisionOn, decisionWithin, secondsOf, urlOfProposal } from './tools/guarded.ts';
+import { decisionOn, decisionWithin, secondsOf, urlOfProposal } from './tools/guarded-tools.ts';
 import type { ToolAnswer, Tools } from './tools/tools.ts';
 
 export interface Serving {

@@ -4,7 +4,7 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { neverMs } from '../../kernel/events/work/queue.ts';
-import type { DueTimer } from '../../kernel/reactions/due-timer.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { type Op, tenantOp } from '../../platform/store/store.ts';
 import { putOff } from '../teams/archived.ts';

@@ -2,7 +2,7 @@
 // the snooze.
 import { plain } from '../../kernel/changes/columns.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import { timerOp, type DueTimer } from '../../kernel/reactions/due-timer.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { inboxItem } from './contract.ts';
 

@@ -2,7 +2,7 @@
 // commit; the representation is written by hand for speed, because every list, event and delivery uses it.
 import { json, type Column } from '../../kernel/changes/columns.ts';
 import { isoTime } from '../../kernel/changes/operations.ts';
-import { timerOp } from '../../kernel/reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { Directory, View } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';

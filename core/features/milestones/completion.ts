@@ -3,7 +3,7 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { EventRow } from '../../kernel/events/event.ts';
-import { nothing, type Reaction } from '../../kernel/reactions/reaction.ts';
+import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { milestoneModel } from './model.ts';
 

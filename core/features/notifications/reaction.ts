@@ -6,7 +6,7 @@ import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import { isPresent } from '../people/members/roles.ts';
 import { membershipOf } from '../people/membership.ts';
 import { listeningTo } from '../inbox/preferences.ts';
-import { nothing, type ReactionResult, type Reaction } from '../../kernel/reactions/reaction.ts';
+import { nothing, type ReactionResult, type Reaction } from '../../kernel/event-reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/model.ts';
 import {
   type News,

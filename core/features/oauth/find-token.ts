@@ -1,6 +1,6 @@
 // Resolves an OAuth access token to its principal, an app that acts for a member, without the protocol
 // library. The rights are the intersection of those of the token, the grant and the role of the member.
-import type { GuardedClass } from '../../platform/lib/errors/guarded.ts';
+import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import type { FindToken } from '../people/authenticate.ts';
 import { clientIsThere, setGrantUsed } from './grants/live.ts';
 import type { Uses } from '../people/last-used.ts';

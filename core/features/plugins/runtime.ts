@@ -27,7 +27,7 @@ import { scheduledRoutes } from './one-time-jobs/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
-import { checkModes, modeFieldsOf } from './proposals/mode-fields.ts';
+import { checkModes, modeFieldsOf } from './modes/mode-fields.ts';
 import { sourceOfRequests } from '../proposals/again.ts';
 import { proposalRoutes } from '../proposals/routes.ts';
 import { inboundPerMinuteMax } from './host-calls/limits.ts';

@@ -5,7 +5,7 @@ import { scopeOfContract, type EntityResponse } from '../../kernel/contract/cont
 import type { Context } from '../../kernel/context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../../kernel/events/log/origin.ts';
-import { timerOp } from '../../kernel/reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { proposal, type EffectClass } from './contract.ts';
 

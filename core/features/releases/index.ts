@@ -1,4 +1,4 @@
 import { defineFeature } from '../../kernel/feature.ts';
-import { releases as resource } from './resource.ts';
+import { releases as resource } from './releases.ts';
 
 export const releases = defineFeature({ name: 'releases', resources: [resource] });

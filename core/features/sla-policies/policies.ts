@@ -4,7 +4,7 @@ import type { Context, Directory } from '../../kernel/context.ts';
 import type { StoredEntity } from '../../kernel/contract/contract.ts';
 import { addBusinessMs } from '../../platform/lib/time/business-time.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { timerOp } from '../../kernel/reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { lastPositionIn } from '../../kernel/resource/last-position.ts';

@@ -2,7 +2,7 @@
 // its issue.
 import { plain, type Column } from '../../kernel/changes/columns.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
-import { timerOp } from '../../kernel/reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { neverDue } from '../issues/model.ts';

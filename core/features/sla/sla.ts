@@ -1,6 +1,6 @@
 // SLA clocks as a resource, and the reaction that changes them.
 import { getEntity } from '../../kernel/changes/operations.ts';
-import type { Reaction } from '../../kernel/reactions/reaction.ts';
+import type { Reaction } from '../../kernel/event-reactions/reaction.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import {
   filterColumnsOf,

@@ -5,8 +5,8 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { pageOfSubject } from '../../kernel/events/log/log.ts';
-import { timerOp, type DueTimer } from '../../kernel/reactions/due-timer.ts';
-import { nothing, type ReactionResult } from '../../kernel/reactions/reaction.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import { nothing, type ReactionResult } from '../../kernel/event-reactions/reaction.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';

@@ -9,7 +9,7 @@ import { modelOf } from '../../kernel/resource/model.ts';
 import { findState, findTeam, stateByName } from '../common/directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
-import { timerOp } from '../../kernel/reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { cyclesTimerName } from '../cycles/due.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';

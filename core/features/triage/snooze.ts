@@ -1,5 +1,5 @@
 // Timer that ends the snooze of an issue in triage.
-import type { DueTimer } from '../../kernel/reactions/due-timer.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { issueModel, snoozeTimerName, type Issue } from '../issues/model.ts';

@@ -2,7 +2,7 @@
 // separate adapter (values.ts), which takes no Request, so that a request of a remote client is never
 // mistaken for theirs.
 import type { Actor } from '../events/log/origin.ts';
-import type { GuardedClass } from '../../platform/lib/errors/guarded.ts';
+import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Membership } from '../rights/roles.ts';

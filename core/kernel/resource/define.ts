@@ -7,7 +7,6 @@ import type { Contract, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
 import { filteringOf, type Filtering } from './filter/filtering.ts';
-import { modelOf } from './model.ts';
 import { plainOperations, type Operations, type Rules } from './operations.ts';
 import { plainRoutes } from './routes.ts';
 
@@ -84,7 +83,3 @@ function inOrder(routes: readonly Route[]): Route[] {
   };
   return routes.toSorted((a, b) => rank(a) - rank(b));
 }
-
-/** Returns a resource with the default operations. */
-export const plainResource = <C extends Contract>(contract: C): Resource =>
-  defineResource(contract, modelOf(contract));

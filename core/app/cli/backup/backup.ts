@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { makeBackup, type Backup, type BackupStep } from '../../../platform/backup/make.ts';
 import { parseRetentionRule, type RetentionRule } from '../../../platform/backup/retention-rule.ts';
 import { pruneBackups } from '../../../platform/backup/prune.ts';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { lowerCpuPriority } from '../../../platform/lib/process/cpu.ts';
 import { version } from '../../version.ts';

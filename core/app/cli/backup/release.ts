@@ -2,7 +2,7 @@
 // open or not.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { readPausedAtMs } from '../../../platform/store/files/copied-database.ts';
 import { tryLock } from '../../../platform/store/files/data-dir.ts';

@@ -7,7 +7,7 @@ import { openSource } from '../../../platform/backup/source.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { systemSentence } from '../../../platform/lib/process/system-errors.ts';
 import { counted } from '../../../platform/lib/text/counted.ts';
-import { readCopyAddress } from '../../config.ts';
+import { readCopyAddress } from '../../config/config.ts';
 import { moment, usage } from '../lib/flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
 import { percent } from './output.ts';

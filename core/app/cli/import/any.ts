@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../lib/output.ts';
-import { isWorkspace, takeInWorkspace, type TakeInOptions } from '../exchange/take-in.ts';
+import { isWorkspace, takeInWorkspace, type TakeInOptions } from '../export/take-in.ts';
 import { importIssues, type ImportOptions } from './import.ts';
 import { requireFile } from './survey.ts';
 

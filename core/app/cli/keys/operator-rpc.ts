@@ -2,7 +2,7 @@
 // runs. Arguments and results are the same.
 import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { addressOf, readConfig } from '../../config.ts';
+import { addressOf, readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { openOfflineRpc, type OfflineRpc } from '../../setup/keys/offline-rpc.ts';

@@ -1,7 +1,7 @@
 // Shared code of commands that call a server: its address, the key or login, and notices about waits.
 import { createCall, type Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
-import { readRemote } from '../../config.ts';
+import { readRemote } from '../../config/config.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
 import { quoted } from '../../../platform/lib/text/quoted.ts';
 import { readLogins, serverName, type Login } from '../login/credentials.ts';

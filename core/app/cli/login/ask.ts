@@ -4,7 +4,7 @@ import { CommandError, say } from '../lib/output.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { inWords, isUnreachable } from './oauth-error.ts';
 import { tokensOf, type LoginTokens } from './tokens.ts';
-import { readBrowsers } from '../../config.ts';
+import { readBrowsers } from '../../config/config.ts';
 
 const waitMsMax = 15 * 60_000;
 

@@ -2,7 +2,7 @@
 // reader sees the old or the new version. Writers hold the lock (lock.ts).
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfigDir } from '../../config.ts';
+import { readConfigDir } from '../../config/config.ts';
 import { quoted } from '../../../platform/lib/text/quoted.ts';
 import { CommandError } from '../lib/output.ts';
 

@@ -1,6 +1,6 @@
 // Serializes changes of logins, because a second use of a refresh token revokes the login. The lock is flock(2), which the kernel releases
 // when its process ends.
-import { readConfigDir } from '../../config.ts';
+import { readConfigDir } from '../../config/config.ts';
 import { tryLock } from '../../../platform/store/files/data-dir.ts';
 import { makePrivateDir } from '../../../platform/store/files/private.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';

@@ -2,7 +2,7 @@
 // from then on.
 import * as client from 'openid-client';
 import { createCall } from '../../../../sdk/client/call.ts';
-import { readRemote } from '../../config.ts';
+import { readRemote } from '../../config/config.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest.ts';
 import { usage } from '../lib/flags.ts';
 import { printResult, say } from '../lib/output.ts';

@@ -3,7 +3,7 @@ import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { Closed, nameOf } from '../../../platform/lib/schema.ts';
 import { issue } from '../../issues/contract.ts';
 import type { Agent, Answered, Json } from '../agent.ts';
-import { guardedWrite, proposedOutput, waitInput } from './guarded.ts';
+import { guardedWrite, proposedOutput, waitInput } from './guarded-tools.ts';
 import {
   fieldsOf,
   pickArguments,

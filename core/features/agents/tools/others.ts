@@ -6,7 +6,7 @@ import { cycle } from '../../cycles/contract.ts';
 import { issue } from '../../issues/contract.ts';
 import { teamKey } from '../../teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
-import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded.ts';
+import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded-tools.ts';
 import {
   pickArguments,
   idempotencyKey,

@@ -1,5 +1,5 @@
 import type { Principal } from '../../../kernel/http/principal.ts';
-import { guardedClasses, type GuardedClass } from '../../../platform/lib/errors/guarded.ts';
+import { guardedClasses, type GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import type { Seat, SignedIn } from '../../sign-in/sessions/sessions.ts';
 import { consentSentenceOf } from '../../../kernel/rights/words.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';

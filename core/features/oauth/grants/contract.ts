@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../kernel/contract/contract.ts';
 import { choice, json, reference, string, time } from '../../../kernel/contract/field.ts';
-import { guardedClasses } from '../../../platform/lib/errors/guarded.ts';
+import { guardedClasses } from '../../../platform/lib/guarded-classes.ts';
 import { Closed, enumeration } from '../../../platform/lib/schema.ts';
 import { member } from '../../people/members/contract.ts';
 

@@ -2,7 +2,7 @@
 import { flag, plain } from '../../../kernel/changes/columns.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { GuardedClass } from '../../../platform/lib/errors/guarded.ts';
+import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp } from '../../../platform/store/store.ts';

@@ -11,7 +11,7 @@ import type { project } from '../../projects/contract.ts';
 import type { team } from '../../teams/contract.ts';
 import type { state } from '../../workflows/contract.ts';
 import type { webhook } from '../endpoints/contract.ts';
-import { guardedClasses } from '../../../platform/lib/errors/guarded.ts';
+import { guardedClasses } from '../../../platform/lib/guarded-classes.ts';
 import { boardMoments, boardObjects } from './boards.ts';
 import {
   ana,

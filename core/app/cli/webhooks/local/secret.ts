@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiCallError, type Call } from '../../../../../sdk/client/index.ts';
-import { readStateDir } from '../../../config.ts';
+import { readStateDir } from '../../../config/config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../../platform/store/files/private.ts';
 import { mintSecret } from '../../../../platform/lib/secrets/signing-secret.ts';
 import { isSigningSecret } from '../../../../features/webhooks/signature.ts';

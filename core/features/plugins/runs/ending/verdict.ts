@@ -11,7 +11,7 @@ import type { RunAttempt, LeasedRun } from '../attempt/attempt.ts';
 import { continueOps, progressOp, continuationStateOf } from '../attempt/continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
-import type { ApplyModes } from '../../proposals/apply-modes.ts';
+import type { ApplyModes } from '../../modes/apply-modes.ts';
 import type { Later } from './later.ts';
 import { ApiError } from '../../../../platform/lib/errors/errors.ts';
 import { parseJson } from '../../../../platform/lib/json/json.ts';

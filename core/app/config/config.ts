@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { S3Settings } from '../platform/backup/copy/destination/s3.ts';
-import { parseRetentionRule } from '../platform/backup/retention-rule.ts';
-import { parseCidr, type Cidr } from '../platform/lib/cidr.ts';
-import { checkCron } from '../platform/lib/time/cron.ts';
-import type { LogLevel } from '../platform/lib/log.ts';
-import { flagOf } from '../platform/lib/text/words.ts';
-import { readIdentityProviders } from './config/identity-providers.ts';
+import type { S3Settings } from '../../platform/backup/copy/destination/s3.ts';
+import { parseRetentionRule } from '../../platform/backup/retention-rule.ts';
+import { parseCidr, type Cidr } from '../../platform/lib/cidr.ts';
+import { checkCron } from '../../platform/lib/time/cron.ts';
+import type { LogLevel } from '../../platform/lib/log.ts';
+import { flagOf } from '../../platform/lib/text/words.ts';
+import { readIdentityProviders } from './identity-providers.ts';
 import {
   ConfigError,
   createReading,
@@ -17,11 +17,11 @@ import {
   type Environment,
   type Flags,
   type ConfigReading,
-} from './config/reading.ts';
-import { keys } from './config/settings.ts';
-import type { ProviderSettings } from '../features/sign-in/providers/provider.ts';
-import type { PluginTrust } from '../features/plugins/installs/consent/trust.ts';
-import { isPublicKey, keyIdOf } from '../features/plugins/signature.ts';
+} from './reading.ts';
+import { keys } from './settings.ts';
+import type { ProviderSettings } from '../../features/sign-in/providers/provider.ts';
+import type { PluginTrust } from '../../features/plugins/installs/consent/trust.ts';
+import { isPublicKey, keyIdOf } from '../../features/plugins/signature.ts';
 
 export interface Config {
   readonly dataDir: string;

@@ -1,11 +1,11 @@
 // `tatami import` of a file that `tatami export` wrote: the workspace comes into a data directory that no server holds.
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOf, readConfig } from '../../config.ts';
+import { addressOf, readConfig } from '../../config/config.ts';
 import { examineRows } from '../../doctor/rows.ts';
-import { BadRows } from '../../../features/exchange/check.ts';
-import { isHead, splitLines } from '../../../features/exchange/lines.ts';
-import { insertStatements, takeIn } from '../../../features/exchange/read.ts';
+import { BadRows } from '../../../features/export/check.ts';
+import { isHead, splitLines } from '../../../features/export/lines.ts';
+import { insertStatements, takeIn } from '../../../features/export/read.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { counted } from '../../../platform/lib/text/counted.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';

@@ -1,5 +1,5 @@
 // Guarded action classes of a workspace, read when a grant is created and on each write of an agent.
-import type { GuardedClass } from '../../../platform/lib/errors/guarded.ts';
+import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 

@@ -72,7 +72,7 @@ function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
     table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
-  if (!cell) throw new Error(`Describe ${table.name}.${facts.name} in core/features/exchange/tables.ts.`);
+  if (!cell) throw new Error(`Describe ${table.name}.${facts.name} in core/features/export/tables.ts.`);
   return (value) => (value === null && facts.required === 0 ? null : cell(value));
 }
 

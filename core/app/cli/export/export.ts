@@ -1,8 +1,8 @@
 // `tatami export`: writes a workspace as JSON lines to a file or to stdout, also while a server runs on the directory.
 import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readConfig } from '../../config.ts';
-import { linesOf, workspacesIn, type Exported } from '../../../features/exchange/write.ts';
+import { readConfig } from '../../config/config.ts';
+import { linesOf, workspacesIn, type Exported } from '../../../features/export/write.ts';
 import { counted } from '../../../platform/lib/text/counted.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';
