@@ -1,7 +1,7 @@
 // Computes business time, which passes only during working hours: an hour that starts on Friday evening ends
 // on Monday. Clock changes are included: eight hours on the wall clock may be seven or nine.
-import { dayMs } from './time.ts';
-import { utcToWall, wallOf } from './zone.ts';
+import { minuteMs } from './time.ts';
+import { utcToWall, wallToUtc } from './zone.ts';
 
 /** Weekdays in ISO 8601 order: index 0 is Monday, ISO day 1. */
 export const weekdays = [
@@ -63,13 +63,24 @@ export function businessMsBetween(week: BusinessWeek, from: number, to: number):
 /** Yields the working hours from the day of `at` on, in order. */
 function* spansFrom({ timeZone, hours, holidays }: BusinessWeek, at: number): Generator<Span> {
   const { year, month, day } = utcToWall(timeZone, at);
-  const first = Date.UTC(year, month - 1, day);
-  const momentOf = wallOf(timeZone);
+  const first = new Temporal.PlainDate(year, month, day);
   for (let days = 0; days < daysMax; days++) {
-    const date = new Date(first + days * dayMs);
-    const ofDay = hours[weekdays[(date.getUTCDay() + 6) % 7]!] ?? [];
-    if (ofDay.length === 0 || holidays.has(date.toISOString().slice(0, 10))) continue;
-    for (const [from, to] of ofDay)
-      yield { from: momentOf(date.getTime(), from), to: momentOf(date.getTime(), to) };
+    const date = first.add({ days });
+    const ofDay = hours[weekdays[date.dayOfWeek - 1]!] ?? [];
+    if (ofDay.length === 0 || holidays.has(date.toString())) continue;
+    const momentAt = momentsOf(timeZone, date);
+    for (const [from, to] of ofDay) yield { from: momentAt(from), to: momentAt(to) };
   }
+}
+
+/**
+ * Converts minutes after midnight to UTC. A day without a clock change needs one conversion, however many
+ * periods it has.
+ */
+function momentsOf(timeZone: string, date: Temporal.PlainDate): (minute: number) => number {
+  const midnight = date.toZonedDateTime(timeZone);
+  const midnightMs = midnight.epochMilliseconds;
+  if (midnight.hoursInDay === 24) return (minute) => midnightMs + minute * minuteMs;
+  const { year, month, day } = date;
+  return (minute) => wallToUtc(timeZone, { year, month, day, hour: 0, minute });
 }

@@ -3,10 +3,6 @@
 import { didYouMean } from '../text/nearest.ts';
 
 const longestNameChars = 64;
-/** Number of cached formatters: more than there are zones, fewer than their possible spellings. */
-const cachedMax = 1_000;
-/** Upper bound of UTC offsets, and lower bound between two clock changes of a zone. */
-const farthestMs = 24 * 3_600_000;
 
 /** A local date and time. */
 export interface WallTime {
@@ -36,106 +32,36 @@ export function checkZone(name: string): string | null {
 function isZone(name: string): boolean {
   if (name.length > longestNameChars || !/^[A-Za-z]/.test(name)) return false;
   try {
-    return formatterOf(name) !== undefined;
+    return zonedTime(name, 0) !== undefined;
   } catch {
     return false;
   }
 }
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known) return known;
-  const two = '2-digit';
-  const created = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
-    ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
-  });
-  if (formatters.size >= cachedMax) formatters.clear();
-  formatters.set(zone, created);
-  return created;
-}
-
-/** Returns the local time as if it were UTC, in whole seconds. */
-function localMs(zone: string, ms: number): number {
-  const [date = '', time = ''] = formatterOf(zone).format(ms).split(', ');
-  const [month, day, year] = date.split('/');
-  const [hour, minute, second] = time.split(':');
-  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
-}
-
-/** Returns the UTC offset in milliseconds. */
-function offsetMs(zone: string, ms: number): number {
-  const whole = Math.floor(ms / 1_000) * 1_000;
-  return localMs(zone, whole) - whole;
+function zonedTime(zone: string, ms: number): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
 }
 
 /** Returns the local time at a moment. @throws RangeError if the zone does not exist */
 export function utcToWall(zone: string, ms: number): WallMoment {
-  const local = new Date(localMs(zone, ms));
-  return {
-    year: local.getUTCFullYear(),
-    month: local.getUTCMonth() + 1,
-    day: local.getUTCDate(),
-    hour: local.getUTCHours(),
-    minute: local.getUTCMinutes(),
-    second: local.getUTCSeconds(),
-    weekday: local.getUTCDay() || 7,
-  };
+  const { year, month, day, hour, minute, second, dayOfWeek } = zonedTime(zone, Math.floor(ms));
+  return { year, month, day, hour, minute, second, weekday: dayOfWeek };
 }
 
 /**
  * Converts a local time to UTC: the earlier one of a repeated time, and the first moment after a gap for a skipped time. Days
- * beyond the end of a month are days of the next.
+ * beyond the end of a month are days of the next, and minutes beyond an hour those of a later hour.
  * @returns milliseconds since the epoch. @throws RangeError if the zone does not exist
  */
 export function wallToUtc(zone: string, { year, month, day, hour, minute }: WallTime): number {
-  const local = Date.UTC(year, month - 1, day, hour, minute);
-  const before = offsetMs(zone, local - farthestMs);
-  const after = offsetMs(zone, local + farthestMs);
-  if (before === after) return local - before;
-  const times = [local - before, local - after].filter((ms) => localMs(zone, ms) === local);
-  return times.length > 0 ? Math.min(...times) : leapMs(zone, local - farthestMs, local + farthestMs);
-}
-
-/**
- * `wallToUtc` optimized for many ascending days: without a clock change near a day, the zone is queried once
- * for all times of the day.
- * @returns a function of a midnight, given as if it were UTC, and the minutes after it; its result is
- * milliseconds since the epoch
- */
-export function wallOf(zone: string): (midnight: number, minutes: number) => number {
-  let offsets = new Map<number, number>();
-  const known = (ms: number): number => {
-    const offset = offsets.get(ms) ?? offsetMs(zone, ms);
-    if (offsets.size > 31) offsets = new Map();
-    offsets.set(ms, offset);
-    return offset;
-  };
-  return (midnight, minutes) => {
-    const local = new Date(midnight + minutes * 60_000);
-    const before = known(midnight - farthestMs);
-    // `minutes` may reach the end of the day, so the range extends to the day after it.
-    if (before === known(midnight + 2 * farthestMs)) return local.getTime() - before;
-    return wallToUtc(zone, {
-      year: local.getUTCFullYear(),
-      month: local.getUTCMonth() + 1,
-      day: local.getUTCDate(),
-      hour: local.getUTCHours(),
-      minute: local.getUTCMinutes(),
-    });
-  };
-}
-
-/** Returns the first moment with the same UTC offset as at `to`. */
-function leapMs(zone: string, from: number, to: number): number {
-  const offset = offsetMs(zone, to);
-  let [low, high] = [from, to];
-  while (high - low > 1_000) {
-    const middle = Math.floor((low + high) / 2_000) * 1_000;
-    if (offsetMs(zone, middle) === offset) high = middle;
-    else low = middle;
-  }
-  return high;
+  const wall = new Temporal.PlainDateTime(year, month, 1).add({
+    days: day - 1,
+    hours: hour,
+    minutes: minute,
+  });
+  const earlier = wall.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  // For a skipped time, `earlier` precedes the gap.
+  return earlier.toPlainDateTime().equals(wall)
+    ? earlier.epochMilliseconds
+    : earlier.getTimeZoneTransition('next')!.epochMilliseconds;
 }
