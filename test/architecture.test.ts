@@ -270,6 +270,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   'oidc-provider': /^core\/features\/oauth\/engine\//,
   'fetch-to-node': /^core\/features\/oauth\/engine\//,
   croner: /^core\/platform\/lib\/time\/cron\.ts$/,
+  'fractional-indexing': /^core\/platform\/lib\/rank\.ts$/,
   'bun:ffi': /^core\/(platform\/(sandbox\/jail\/|store\/files\/data-dir\.ts$)|app\/serve\/listener\.ts$)/,
   'node:http': /^core\/platform\/lib\/egress\//,
   'node:https': /^core\/platform\/lib\/egress\//,

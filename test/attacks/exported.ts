@@ -33,6 +33,8 @@ export async function exportSeeded(): Promise<Exported> {
       email: 'ana@acme.example',
     });
     await app.call('PATCH', `/api/v1/issues/${seeds.issue}`, { assigneeId: ana.id, labels: ['bug'] });
+    const card = { issueId: seeds.issue, column: 'backlog', position: 'top' };
+    await app.call('POST', `/api/v1/boards/${seeds.board}/move`, card);
     const upload = `/api/v1/issues/${seeds.issue}/attachments/upload?name=a.png`;
     await app.call('POST', upload, 'content', { 'content-type': 'image/png' });
     await app.settled();

@@ -93,6 +93,8 @@ const changes: readonly [title: string, table: string, change: (row: TableRowJso
     ['a number is too large', 'issues', (row) => (row.number = 2 ** 60), 'issues.number'],
     ['a number is a text', 'issues', (row) => (row.version = '1'), 'issues.version'],
     ['a date is invalid', 'projects', (row) => (row.target_date = '2027-02-30'), 'projects.target_date'],
+    ['a rank is malformed', 'board_cards', (row) => (row.rank = 'h0'), 'board_cards.rank'],
+    ['a rank of a sub-issue is malformed', 'issues', (row) => (row.sub_order = 'a00'), 'issues.sub_order'],
     ['a flag is invalid', 'sla_policies', (row) => (row.enabled = 2), 'sla_policies.enabled'],
     [
       'the issue counter of a team is below its issue numbers',

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { digestIn } from '../../platform/store/files/blobs.ts';
 import { idPattern } from '../../platform/lib/schema.ts';
+import { isRank } from '../../platform/lib/rank.ts';
 import { isDay } from '../../platform/lib/time/time.ts';
 
 export type ExchangeCell = (value: unknown) => string | null;
@@ -39,6 +40,13 @@ export function pattern(source: string, what = `must match ${source}`): Exchange
   const wanted = new RegExp(source);
   return matching(what, (value) => isText(value) && wanted.test(value));
 }
+
+/** A malformed rank would make later moves fail. */
+export const rank = (max: number): ExchangeCell =>
+  matching(
+    `must be a rank of at most ${max} characters, as created by Tatami`,
+    (value) => isText(value, max) && isRank(value),
+  );
 
 /** @param prefixes prefixes of ids; null for UUIDs */
 export function id(...prefixes: readonly (string | null)[]): ExchangeCell {

@@ -7,6 +7,7 @@ import { inboxItem, switchableReasons } from '../inbox/contract.ts';
 import { member } from '../people/members/contract.ts';
 import { workspace } from '../people/workspace/contract.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
+import { rankLengthMax } from '../../platform/lib/rank.ts';
 import { Closed, idOf, nullable, uuid } from '../../platform/lib/schema.ts';
 import { attachment } from '../attachments/contract.ts';
 import { board } from '../boards/contract.ts';
@@ -40,6 +41,7 @@ import {
   object,
   oneOf,
   pattern,
+  rank,
   text,
   type ExchangeCell,
 } from './cells.ts';
@@ -132,6 +134,7 @@ export const taken: readonly Table[] = [
     cells: {
       number: integer(1),
       priority: integer(0, priorities.length - 1),
+      sub_order: rank(rankLengthMax),
       fields_json: json(fieldsResponse),
     },
   },
@@ -140,7 +143,8 @@ export const taken: readonly Table[] = [
   { name: 'cycle_issues', cells: { id: id(issue.id), rolled_to: id(cycle.id) } },
   { name: 'project_issues', cells: { id: id(issue.id) } },
   { name: 'boards', contract: board },
-  { name: 'board_cards', cells: { rank: pattern('^[0-9A-Za-z]{1,100}$') } },
+  // Plugin runs that move many cards create ranks above `rankLengthMax`.
+  { name: 'board_cards', cells: { rank: rank(100) } },
   { name: 'views', contract: view },
   { name: 'attachment_usage', cells: { id: oneOf('files'), bytes: integer() } },
   { name: 'relations', contract: relation },

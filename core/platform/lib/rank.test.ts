@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { rankBetween, rankLengthMax, ranksBelow } from './rank.ts';
+import { isRank, rankBetween, rankLengthMax, ranksBelow } from './rank.ts';
 
 test.each([
   [null, null, 'a0'],
@@ -27,6 +27,20 @@ test.each([
   expect(rankBetween(before, after)).toBe(rank);
 });
 
+test.each([
+  ['a0', true],
+  ['m0123456789abcV', true],
+  [`z${'z'.repeat(26)}`, true],
+  ['', false],
+  ['m0123', false],
+  ['a00', false],
+  ['a0_1', false],
+  ['10', false],
+  [`A${'0'.repeat(26)}`, false],
+])('%p is a rank: %p', (text, isOne) => {
+  expect(isRank(text)).toBe(isOne);
+});
+
 test('no rank is returned between unordered bounds', () => {
   expect(() => rankBetween('a1', 'a0')).toThrow(RangeError);
   expect(() => rankBetween('a1', 'a1')).toThrow(RangeError);
@@ -36,7 +50,7 @@ test('ranks exist before the first and after the last rank', () => {
   const first = `A${'0'.repeat(26)}`;
   const last = `z${'z'.repeat(26)}`;
   expect(rankBetween(last, null) > last).toBeTrue();
-  expect(rankBetween(null, `${first}V`)).toBe(first);
+  expect(rankBetween(null, `${first}V`) < `${first}V`).toBeTrue();
 });
 
 test('an order stays consistent under ten thousand moves to any position', () => {

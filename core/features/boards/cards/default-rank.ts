@@ -1,14 +1,14 @@
 // Default position of unmoved cards: by creation, newest first. The rank follows from the issue alone, so
 // nothing is stored, and a card can be placed between any two cards. A rank also converts back to a creation
 // time and id, for a range query on an index of issues.
+import { base62, fromBase62 } from '../../../platform/lib/rank.ts';
 
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Alphabet of ids, in byte order like `digits`. */
+/** Alphabet of ids, in byte order like the digits of ranks. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Head of an eight-digit integer in core/platform/lib/rank.ts, enough for several thousand years in milliseconds. */
+/** Head of an eight-digit integer in a rank, enough for several thousand years in milliseconds. */
 const head = 'h';
 const width = 8;
-const count = digits.length ** width;
+const count = 62 ** width;
 /** Middle of the range, so that times before 1970 have a rank as well. */
 const newest = count / 2 - 1;
 const idPrefix = 'iss_';
@@ -18,7 +18,7 @@ const idChars = 26;
 const ending = 'V';
 
 export function defaultRank(createdAt: number, id: string): string {
-  return `${head}${wholeOf(newest - createdAt)}${[...id.slice(idPrefix.length)].map(mirrored).join('')}${ending}`;
+  return `${head}${base62(newest - createdAt, width)}${[...id.slice(idPrefix.length)].map(mirrored).join('')}${ending}`;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface CreationPosition {
 export function creationPositionOf(rank: string): CreationPosition {
   if (rank < head) return { at: Number.MAX_SAFE_INTEGER, id: '' };
   if (rank[0] !== head) return { at: Number.MIN_SAFE_INTEGER, id: '' };
-  return { at: newest - numberOf(rank.slice(1, width + 1)), id: idPrefix + idAt(rank.slice(width + 1)) };
+  return { at: newest - fromBase62(rank.slice(1, width + 1)), id: idPrefix + idAt(rank.slice(width + 1)) };
 }
 
 /** Greater than every character of ids. */
@@ -63,15 +63,4 @@ function justBelow(id: string): string {
 
 function mirrored(letter: string): string {
   return letters[letters.length - 1 - letters.indexOf(letter)]!;
-}
-
-function wholeOf(value: number): string {
-  let text = '';
-  for (let rest = value; text.length < width; rest = Math.floor(rest / digits.length))
-    text = digits[rest % digits.length]! + text;
-  return text;
-}
-
-function numberOf(text: string): number {
-  return [...text].reduce((value, digit) => value * digits.length + digits.indexOf(digit), 0);
 }
