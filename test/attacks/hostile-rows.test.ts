@@ -82,7 +82,9 @@ test('housekeeping ignores files in the content folder whose name is not a SHA-2
 
 test('an archive file is looked up only by ids and numbers', async () => {
   for (const workspaceId of ['../../x', '..', 'a/b', ''])
-    expect(() => archivedName({ workspaceId, first: 1, last: 2 })).toThrow('not written by Tatami');
+    expect(() => archivedName({ workspaceId, first: 1, last: 2, sha256: '' })).toThrow(
+      'not written by Tatami',
+    );
   const archive = createArchive(join(app.dataDir, 'archive'), () => undefined);
   const outside = archive.read('..', { first: 1, last: 2, sha256: 'f'.repeat(64) });
   await expect(outside).rejects.toThrow('not written by Tatami');

@@ -1,11 +1,11 @@
 // Lists the backups of a folder, and finds damaged ones.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedBackup, type Manifest } from './manifest.ts';
+import { DamagedBackup, type BackupFacts, type Manifest } from './manifest.ts';
 import { readManifest, unpackBackup } from './unpack.ts';
 
 /** File name such as `tatami-20261122T071547.123Z-4711.backup`: names sort by time; the number is the log position. */
-export function backupName({ createdAt, log }: Pick<Manifest, 'createdAt' | 'log'>): string {
+export function backupName({ createdAt, log }: BackupFacts): string {
   return `tatami-${createdAt.replaceAll(/[-:]/g, '')}-${log.position}.backup`;
 }
 

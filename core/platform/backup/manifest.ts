@@ -3,20 +3,26 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseFacts } from '../store/files/copied-database.ts';
 
-export interface BackupPart {
-  readonly name: string;
-  /** Size in the backup. */
+export interface Checksum {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-export interface Manifest extends DatabaseFacts {
+/** Part with its size and checksum in the backup. */
+export interface BackupPart extends Checksum {
+  readonly name: string;
+}
+
+export interface BackupFacts extends DatabaseFacts {
   /** Version of Tatami that made the backup. */
   readonly version: string;
   /** Start of the copy, ISO 8601, UTC; writes acknowledged before this time are included. */
   readonly createdAt: string;
+}
+
+export interface Manifest extends BackupFacts {
   /** Size and checksum of the uncompressed database file. */
-  readonly database: { readonly bytes: number; readonly sha256: string };
+  readonly database: Checksum;
   readonly parts: readonly BackupPart[];
 }
 

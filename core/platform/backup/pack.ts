@@ -4,7 +4,16 @@ import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { databasePart, encodeManifest, keyPart, widest, type Manifest, type BackupPart } from './manifest.ts';
+import {
+  databasePart,
+  encodeManifest,
+  keyPart,
+  widest,
+  type BackupFacts,
+  type BackupPart,
+  type Checksum,
+  type Manifest,
+} from './manifest.ts';
 
 /** Level 3 is the default of the zstd command: about 200 MB/s, and a fifth of the database size or less. */
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
@@ -35,19 +44,18 @@ export function createTap(onBytes: (bytes: number) => void = () => undefined) {
 
 /**
  * @param path existing empty file; durable on return
- * @param manifest without `database` and `parts`, which are computed
  * @returns the manifest as written
  */
 export async function packBackup(
   path: string,
-  manifest: Omit<Manifest, 'database' | 'parts'>,
+  facts: BackupFacts,
   files: { readonly database: string; readonly beside: readonly PackedFile[]; readonly key: Buffer | null },
   onBytes: (bytes: number) => void,
 ): Promise<Manifest> {
   const nothing = { bytes: 0, sha256: '' };
   const names = [...(files.key ? [keyPart] : []), ...files.beside.map(({ name }) => name), databasePart];
   const draft: Manifest = {
-    ...manifest,
+    ...facts,
     database: nothing,
     parts: names.map((name) => ({ name, ...nothing })),
   };
@@ -91,12 +99,12 @@ function writeTo(file: FileHandle, start: number) {
   };
 }
 
-async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Omit<BackupPart, 'name'>> {
+async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Checksum> {
   await file.write(key, 0, key.length, at);
   return { bytes: key.length, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-async function copyInto(file: FileHandle, from: string, at: number): Promise<Omit<BackupPart, 'name'>> {
+async function copyInto(file: FileHandle, from: string, at: number): Promise<Checksum> {
   const tap = createTap();
   await pipeline(createReadStream(from, { highWaterMark: chunkBytes }), tap.pass, writeTo(file, at));
   return tap.result();

@@ -43,15 +43,13 @@ const make = () =>
 /** @param from data directory to back up */
 function start(from = dataDir): void {
   schedule = createBackupSchedule({
-    ...{
-      dataDir: from,
-      folder,
-      cron: '0 3 * * *',
-      retentionRule: 'last=3',
-      clock,
-      problems,
-      log: () => undefined,
-    },
+    dataDir: from,
+    folder,
+    cron: '0 3 * * *',
+    retentionRule: 'last=3',
+    clock,
+    problems,
+    log: () => undefined,
     name: readFacts(join(dataDir, 'tatami.db')).name ?? '',
   });
   schedule.start();

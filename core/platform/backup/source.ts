@@ -81,7 +81,7 @@ function snapshotSource(where: string): BackupSource {
       // The snapshot is in `snapshots` of a data directory, whose archive files never change.
       const archive = join(dirname(resolve(where)), '..', 'archive');
       await bringFiles(filesOfDirectory(archive), readArchivedFiles(database), folder);
-      return { ...checked(database), at: statSync(where).mtime.toISOString(), key: null };
+      return { facts: checkedFacts(database), at: statSync(where).mtime.toISOString(), key: null };
     },
   };
 }
@@ -100,11 +100,11 @@ function copySource(copy: Destination, toMs: number | null): BackupSource {
 }
 
 /** @throws Error if the database is damaged */
-function checked(database: string): Pick<RestoredDatabase, 'facts'> {
+function checkedFacts(database: string): DatabaseFacts {
   const [damage] = findDamage(database);
   if (damage !== undefined)
     throw new Error(`The snapshot is damaged: ${damage}. Use another snapshot or a backup.`);
-  return { facts: readFacts(database) };
+  return readFacts(database);
 }
 
 /** Returns the first 20 bytes of a file, or fewer if it is shorter. */

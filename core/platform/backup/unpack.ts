@@ -14,8 +14,9 @@ import {
   databasePart,
   decodeManifest,
   keyPart,
-  type Manifest,
   type BackupPart,
+  type Checksum,
+  type Manifest,
 } from './manifest.ts';
 import { chunkBytes, createTap } from './pack.ts';
 
@@ -78,17 +79,20 @@ interface PartSource {
   readonly path: string;
   readonly part: BackupPart;
   readonly at: number;
+}
+
+interface UnpackedPart extends PartSource {
   readonly folder: string | null;
 }
 
 /** An empty part has no last byte at which a file stream could end. */
-const bytesOf = ({ path, part, at }: Omit<PartSource, 'folder'>): Readable =>
+const bytesOf = ({ path, part, at }: PartSource): Readable =>
   part.bytes === 0
     ? Readable.from([])
     : createReadStream(path, { start: at, end: at + part.bytes - 1, highWaterMark: chunkBytes });
 
 async function unpackDatabase(
-  source: PartSource,
+  source: UnpackedPart,
   manifest: Manifest,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
@@ -111,7 +115,7 @@ async function unpackDatabase(
   compare('database', raw.result(), manifest.database);
 }
 
-async function copyPart(source: PartSource): Promise<void> {
+async function copyPart(source: UnpackedPart): Promise<void> {
   const tap = createTap();
   await pipeline(bytesOf(source), tap.pass, sink(source.folder, source.part.name));
   compare(source.part.name, tap.result(), source.part);
@@ -125,7 +129,7 @@ async function readKey(path: string, part: BackupPart, at: number): Promise<Buff
   return key;
 }
 
-function compare(what: string, actual: Omit<BackupPart, 'name'>, wanted: Omit<BackupPart, 'name'>): void {
+function compare(what: string, actual: Checksum, wanted: Checksum): void {
   if (actual.bytes !== wanted.bytes || actual.sha256 !== wanted.sha256)
     throw new DamagedBackup(`The ${what} in the backup is damaged. Use another backup.`);
 }

@@ -17,7 +17,8 @@ afterAll(() => {
 /** Builds a declared statement outside the registry, so that other tests of this process do not check it. */
 const declared = (reach: Statement['reach'], sql: string): Statement => ({
   ...composedStatement(sql),
-  ...{ name: 'declared', reach },
+  name: 'declared',
+  reach,
 });
 
 test('a statement that is not SQL, or references a missing table or column, is rejected before it is used', () => {

@@ -61,20 +61,19 @@ export function filterConditions(filters: readonly Filter[], columns: Columns, n
   const all = filters.flatMap(parts);
   const isListed = !all.some((part) => isIn(part) && columns[part.field]?.few);
   // Parameters belong to the whole query, so the first condition carries all of them.
-  return all.map((part, index) => ({
-    sql: compile(part, compiling),
-    params: index === 0 ? params : {},
-    ...(isListed && isIn(part) ? listedIn(part, `listed${index}`, compiling) : {}),
-  }));
+  return all.map((part, index) => {
+    const listed = isListed && isIn(part) ? listedIn(part, `listed${index}`, compiling) : undefined;
+    return { sql: compile(part, compiling), params: index === 0 ? params : {}, ...(listed && { listed }) };
+  });
 }
 
 /** Returns a subselect only for a single id: with several ids it could return a row more than once. */
-function listedIn(listing: Listing, param: string, compiling: Compiling): Pick<Condition, 'listed'> {
+function listedIn(listing: Listing, param: string, compiling: Compiling): Condition['listed'] {
   const column = compiling.columns[listing.field];
   const [id, ...others] = column?.listed ? valuesOf(listing, column, compiling) : [];
   return column?.listed && id !== undefined && others.length === 0
-    ? { listed: { sql: column.listed(`:${param}`), params: { [param]: id } } }
-    : {};
+    ? { sql: column.listed(`:${param}`), params: { [param]: id } }
+    : undefined;
 }
 
 const isIn = (part: Filter): part is Listing => 'field' in part && part.test === 'in';

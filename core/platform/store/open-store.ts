@@ -83,7 +83,12 @@ function openDirectory(
   if (isCopied === false) dropWalArchive(walArchive);
   const { migration, shrinkable, onlyToRead } = started;
   const store = openFileEngine({
-    ...{ path: database, logHead, budgetMs, charge, onlyToRead, copying },
+    path: database,
+    logHead,
+    budgetMs,
+    charge,
+    onlyToRead,
+    copying,
     onArchiveDamage: (message) =>
       message === null ? problems.clear('archive') : problems.raise('archive', message),
     onDamage: (damage) =>
@@ -92,7 +97,11 @@ function openDirectory(
   const unwatch = onlyToRead ? () => false : watch(dir, store, { log, problems });
   const close = closing({ dir, dataDir, store, started, unwatch });
   return {
-    ...{ store, dataDir, migration, shrinkable, close },
+    store,
+    dataDir,
+    migration,
+    shrinkable,
+    close,
     onlyToRead: onlyToRead?.fault.message ?? null,
   };
 }

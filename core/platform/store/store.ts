@@ -21,17 +21,18 @@ export function scopeOf(workspaceId: string, billingAccount: string | null = nul
   ) as Scope;
 }
 
-/** One write of a batch. `expectRows: 1` is a compare-and-set: any other number of changed rows rolls back the whole batch. */
-export interface Op {
-  readonly statement: Statement<unknown>;
-  readonly params: Params;
-  readonly scope: Scope | null;
+interface OpOptions {
   readonly expectRows?: 1;
   /** Receives the returned rows after the batch is durable and `commit` has resolved. */
   readonly taken?: (rows: readonly SqlRow[]) => void;
 }
 
-type OpOptions = Pick<Op, 'expectRows' | 'taken'>;
+/** One write of a batch. `expectRows: 1` is a compare-and-set: any other number of changed rows rolls back the whole batch. */
+export interface Op extends OpOptions {
+  readonly statement: Statement<unknown>;
+  readonly params: Params;
+  readonly scope: Scope | null;
+}
 
 export function tenantOp(
   scope: Scope,
@@ -67,11 +68,14 @@ export interface CommitOptions {
 /** Commit delay of background work: runs, deliveries and their planning. */
 export const backgroundCommitDelayMs = 5;
 
-export interface Store {
-  readonly archive: Archive;
+export interface Reads {
   read<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R[]>;
   readOne<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R | undefined>;
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
+}
+
+export interface Store extends Reads {
+  readonly archive: Archive;
   /** Commits a batch atomically; durable (fsync) once resolved. @throws StoreError */
   commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
   /**

@@ -56,10 +56,21 @@ interface State {
 const partBytes = 8 * 1024 * 1024;
 const readFrom = promisify(read);
 
-interface BaseOptions {
+interface BaseDeps {
   readonly destination: Destination;
-  readonly root: string;
   readonly walArchive: string;
+  nowMs(): number;
+}
+
+interface BasesOptions extends BaseDeps {
+  /** Path of the database file. */
+  readonly database: string;
+  onDone(base: { readonly chain: string; readonly bytes: number }): void;
+  onFailed(error: unknown): void;
+}
+
+interface BaseOptions extends BaseDeps {
+  readonly root: string;
   /**
    * Descriptor of the database file. Must not be closed while the store is open, because that would drop
    * SQLite's locks on the file.
@@ -67,7 +78,6 @@ interface BaseOptions {
   readonly fd: number;
   readonly chain: string;
   readonly base: number;
-  nowMs(): number;
   /** Aborted when the chain ends or the server stops. */
   readonly signal: AbortSignal;
   onProgress(done: number, of: number): void;
@@ -103,11 +113,16 @@ async function takeBase(options: BaseOptions): Promise<number> {
   signal.throwIfAborted();
   const manifest = await encodeObject({
     kind: 'manifest',
-    ...{ chain, base, parts, fileBytes, first },
+    chain,
+    base,
+    parts,
+    fileBytes,
+    first,
     // Pages are archived before they are checkpointed, so the segments up to this one contain every page that
     // changed in the file during the copy.
     end: newest(walArchive, chain).index,
-    ...{ beganMs, endedMs: nowMs() },
+    beganMs,
+    endedMs: nowMs(),
   });
   await retried(() => destination.put(manifestName(root, base), manifest));
   return sent;
@@ -122,14 +137,8 @@ function newest(walArchive: string, chain: string): { first: number; index: numb
   return last;
 }
 
-export function createBases(
-  options: Pick<BaseOptions, 'destination' | 'walArchive' | 'nowMs'> & {
-    readonly database: string;
-    onDone(manifest: { readonly chain: string; readonly bytes: number }): void;
-    onFailed(error: unknown): void;
-  },
-): Bases {
-  const { database, nowMs, onDone, onFailed } = options;
+export function createBases(options: BasesOptions): Bases {
+  const { database, destination, walArchive, nowMs, onDone, onFailed } = options;
   let state: State | null = null;
   let fd: number | null = null;
   let stopping = new AbortController();
@@ -143,8 +152,14 @@ export function createBases(
     fd ??= openSync(database, 'r');
     const { chain, root } = of;
     const bytes = await takeBase({
-      ...options,
-      ...{ chain, root, base, fd, signal },
+      destination,
+      walArchive,
+      nowMs,
+      chain,
+      root,
+      base,
+      fd,
+      signal,
       onProgress: (done, parts) => void (progress = { base, done, of: parts }),
       retried: (work) => retried(work, signal),
     });

@@ -24,7 +24,7 @@ const pruneEveryMs = 3_600_000;
 const retryMs = { first: 1_000, last: 60_000 };
 
 export interface CopierOptions {
-  readonly store: Pick<FileEngine, 'take'>;
+  readonly store: FileEngine;
   /** Path of the database file. */
   readonly database: string;
   readonly walArchive: string;
@@ -92,8 +92,8 @@ function guarded(destination: Destination, database: string): Destination {
 
 export function createCopier(settings: CopierOptions): Copier {
   const options = { ...settings, destination: guarded(settings.destination, settings.database) };
-  const { store, walArchive, destination, installation, clock, log, everyMs } = options;
-  const lag = createLag({ ...options, title: destination.title });
+  const { store, walArchive, destination, installation, clock, log, problems, everyMs } = options;
+  const lag = createLag({ clock, problems, title: destination.title, everyMs });
   const failed = (error: unknown): void => {
     lag.failed(error instanceof Error ? error.message : String(error));
     log('warn', 'the continuous copy failed; it will be retried', { error: errorForLog(error) });
@@ -102,10 +102,7 @@ export function createCopier(settings: CopierOptions): Copier {
   const copying: Copying = {
     ...options,
     outbox: createOutbox({ destination, walArchive, installation: installation.name, files }),
-    bases: createBases({
-      ...{ ...options, nowMs: clock.nowMs, onFailed: failed },
-      onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
-    }),
+    bases: createCopyBases(options, failed),
     lag,
     chain: null,
     prunedMs: null,
@@ -154,11 +151,28 @@ export function createCopier(settings: CopierOptions): Copier {
 
 function createFiles({ destination, archive, installation, log }: CopierOptions): FilesSender {
   return createFilesSender({
-    ...{ destination, folder: archive, installation: installation.name },
+    destination,
+    folder: archive,
+    installation: installation.name,
     onUnreadable: (name, error) =>
       log('error', 'an event archive file cannot be read, and is not in the continuous copy', {
-        ...{ name, error: errorForLog(error) },
+        name,
+        error: errorForLog(error),
       }),
+  });
+}
+
+function createCopyBases(
+  { database, destination, walArchive, clock, log }: CopierOptions,
+  onFailed: (error: unknown) => void,
+): Bases {
+  return createBases({
+    database,
+    destination,
+    walArchive,
+    nowMs: clock.nowMs,
+    onFailed,
+    onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
   });
 }
 
@@ -236,7 +250,8 @@ async function knowChain(copying: Copying): Promise<void> {
   });
   const finished = numbers.filter(({ part }) => part === 'manifest').map(({ base }) => base);
   bases.use({
-    ...{ chain, root },
+    chain,
+    root,
     last: await lastManifest(destination, root, finished),
     next: Math.max(0, ...numbers.map(({ base }) => base)) + 1,
   });
@@ -267,7 +282,8 @@ async function beginChain(copying: Copying, ended: string | null): Promise<void>
   copying.chain = chain;
   bases.sent(await copying.outbox.send());
   log('info', 'the continuous copy starts a chain with a new base', {
-    ...{ destination: destination.title, chain },
+    destination: destination.title,
+    chain,
     ...(ended === null ? {} : { because: ended }),
   });
 }
@@ -286,7 +302,9 @@ async function pruneIfDue(copying: Copying): Promise<void> {
   if (chain === null || (copying.prunedMs !== null && nowMs - copying.prunedMs < pruneEveryMs)) return;
   copying.prunedMs = nowMs;
   const { removed, isBroken } = await prune({
-    ...{ destination, chain, installation: installation.name },
+    destination,
+    chain,
+    installation: installation.name,
     underWay: bases.underWay()?.base ?? null,
     fromMs: clock.nowMs() - retentionMs,
   });

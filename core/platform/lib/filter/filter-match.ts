@@ -5,7 +5,6 @@ import type {
   FilterFields,
   FilterTest,
   FilterValue,
-  FilterWay,
   Listing,
   Operand,
   Order,
@@ -150,7 +149,11 @@ function ordered(field: FilterField, test: Order, operand: Operand): Passes {
 }
 
 type AnyAt = (entity: unknown, passes: (value: FilterValue) => boolean) => boolean;
-type ValuePath = Pick<FilterWay, 'path' | 'upTo'>;
+interface ValuePath {
+  readonly path: string;
+  /** Separator: the value is the text before it. */
+  readonly upTo?: string;
+}
 
 function valuesOf({ path, upTo }: ValuePath): AnyAt {
   const anyAt = valuesAt(path);

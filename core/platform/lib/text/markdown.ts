@@ -47,8 +47,16 @@ export function plainText(markdown: string): string {
   return Bun.markdown.render(
     markdown,
     {
-      ...{ code: nothing, codespan: nothing, image: nothing, hr: nothing },
-      ...{ paragraph: inside, heading: inside, listItem: inside, th: inside, td: inside, blockquote: inside },
+      code: nothing,
+      codespan: nothing,
+      image: nothing,
+      hr: nothing,
+      paragraph: inside,
+      heading: inside,
+      listItem: inside,
+      th: inside,
+      td: inside,
+      blockquote: inside,
     },
     syntax,
   );

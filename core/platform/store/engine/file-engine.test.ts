@@ -51,14 +51,17 @@ const scope = scopeOf('ws_a');
 let dir = '';
 let opened: Store[] = [];
 
-interface Bench {
+interface OpenedEngine {
   store: Store;
   path: string;
+}
+
+interface OpenedHere extends OpenedEngine {
   heads: LogHead[];
 }
 
 /** Opens a store over a real file and the real writer thread. */
-function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
+function open(openWriter?: OpenWriter): OpenedEngine {
   dir = mkdtempSync(join(tmpdir(), 'tatami-engine-'));
   const path = join(dir, 'tatami.db');
   migrate({ path, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
@@ -72,7 +75,7 @@ function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
  * Opens a store without the thread: the log head is in memory, so that a test can count its writes and make
  * them fail.
  */
-function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
+function openHere(writeHead: (head: LogHead) => void = () => undefined): OpenedHere {
   const heads: LogHead[] = [];
   const headWriter: HeadWriter = {
     check: () => undefined,

@@ -12,7 +12,7 @@ import { readOnlyUri } from '../integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { createReaders, type ChargeRead, type Readers } from './readers.ts';
 import { registeredStatements, systemStatement, type Params, type Statement } from '../statement.ts';
-import { StoreError, type Store, type Scope } from '../store.ts';
+import { StoreError, type Reads, type Store, type Scope } from '../store.ts';
 import { createEncoder } from '../writer/encode.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
 import { writerThread, type Copying, type OpenWriter } from '../writer/thread.ts';
@@ -137,23 +137,16 @@ function readRows<R>(
   return prepared.all(bind(statement, params, workspaceId)).map((values) => rowOf(columns, values)) as R[];
 }
 
-interface ReadsWith {
+interface ReadsOptions {
   readonly compile: Compile;
   readonly readers: Readers;
   readonly guard: DamageGuard;
-  /** Resolves once the loop has processed every commit that may have completed before the call. */
-  commitsProcessed(): Promise<void>;
+  readonly writes: Writes;
   /** Called when SQLite finds content that it did not write. */
   onDamage(): void;
 }
 
-function createReads({
-  compile,
-  readers,
-  guard,
-  commitsProcessed,
-  onDamage,
-}: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
+function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions): Reads {
   /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
   const mapErrors = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
     try {
@@ -174,7 +167,7 @@ function createReads({
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // The rows may include a commit that the caches and the loop's connection do not reflect yet.
-    await commitsProcessed();
+    await writes.commitsProcessed();
     return rows.map((values) => rowOf(columns, values)) as R[];
   };
   return {
@@ -225,10 +218,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
 
   return {
     archive: createArchive(join(dirname(path), 'archive'), options.onArchiveDamage ?? (() => undefined)),
-    ...createReads({
-      ...{ compile, readers, guard, commitsProcessed: () => writes.commitsProcessed() },
-      onDamage: () => verify(true),
-    }),
+    ...createReads({ compile, readers, guard, writes, onDamage: () => verify(true) }),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       return writes.commit(ops, commitDelayMs);

@@ -154,7 +154,9 @@ test('the queue is bounded, with an error message', async () => {
 test('keys of one member share one queue, and a member without queued reads is accepted in a full workspace', async () => {
   const { readers } = readersOf(100);
   const keyOf = (member: number, key: number): BillingAccount => ({
-    ...{ workspaceId: 'ws_a', billingAccount: `key_${member}_${key}`, party: `mem_${member}` },
+    workspaceId: 'ws_a',
+    billingAccount: `key_${member}_${key}`,
+    party: `mem_${member}`,
   });
   const outcomes: Promise<unknown>[] = [];
   // One read of a member runs and 50 wait, across both of its keys, until 200 wait in the workspace.

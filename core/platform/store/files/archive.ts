@@ -38,7 +38,7 @@ export interface ArchivedFile extends ArchiveFile {
 }
 
 /** Returns the path of the file below the folder `archive`. @throws ArchiveError for an id or number that would escape the folder */
-export function archivedName({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string {
+export function archivedName({ workspaceId, first, last }: ArchivedFile): string {
   if (!/^[\w-]+$/.test(workspaceId) || !Number.isInteger(first) || !Number.isInteger(last))
     throw new ArchiveError(
       `The database references an event archive file by \`${workspaceId}\`, ${first} and ${last}, which is not a valid file name: the row was not written by Tatami. Restore an earlier backup.`,
@@ -65,8 +65,8 @@ export function createArchive(folder: string, onDamage: (message: string | null)
     maxSize: rememberedMax,
     sizeCalculation: (texts) => [...texts.values()].reduce((sum, text) => sum + text.length + 50, 1),
   });
-  const pathOf = (workspaceId: string, { first, last }: Pick<ArchiveFile, 'first' | 'last'>): string =>
-    join(folder, archivedName({ workspaceId, first, last }));
+  const pathOf = (workspaceId: string, file: ArchiveFile): string =>
+    join(folder, archivedName({ workspaceId, ...file }));
 
   const readFresh: Archive['read'] = async (workspaceId, file) => {
     const path = pathOf(workspaceId, file);

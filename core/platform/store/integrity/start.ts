@@ -46,9 +46,12 @@ export interface StartOptions {
   readonly problems: Problems;
 }
 
-export interface Started {
+interface Migrated {
   readonly migration: MigrationReport;
   readonly shrinkable: Shrinkable;
+}
+
+export interface Started extends Migrated {
   readonly onlyToRead: OnlyToRead | null;
   /** Removes temporary files of this run. */
   release(): void;
@@ -76,7 +79,7 @@ export function startDirectory(dir: DataDirectory, options: StartOptions): Start
 function migrateHere(
   { database }: DataDirectory,
   { nowMs, snapshots, walArchive, log }: StartOptions,
-): Pick<Started, 'migration' | 'shrinkable'> {
+): Migrated {
   const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
   const beforeCheckpoint = (db: Database.Database): void =>
     void (walArchiver && archiveLeftOver(db, walArchiver, nowMs()));

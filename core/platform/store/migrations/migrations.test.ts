@@ -182,13 +182,26 @@ test('older issues get only the times that the types and times of events prove',
     { created = 100_000, moved = false } = {},
   ): void => {
     insertPlaceholderRow(before, 'issues', {
-      ...{ workspace_id: 'ws', id, team_id: state.split(' ')[0]!, number: ++sequence, state_id: state },
-      ...{ created_at: created, deleted_at: null, parent_id: null, external_id: null },
+      workspace_id: 'ws',
+      id,
+      team_id: state.split(' ')[0]!,
+      number: ++sequence,
+      state_id: state,
+      created_at: created,
+      deleted_at: null,
+      parent_id: null,
+      external_id: null,
     });
     const event = (type: string, time: number): void =>
       insertPlaceholderRow(before, 'events', {
-        ...{ workspace_id: 'ws', sequence: ++sequence, id: `evt_${sequence}`, type, created_at: time },
-        ...{ entity_kind: 'issue', entity_id: id, issue_id: id },
+        workspace_id: 'ws',
+        sequence: ++sequence,
+        id: `evt_${sequence}`,
+        type,
+        created_at: time,
+        entity_kind: 'issue',
+        entity_id: id,
+        issue_id: id,
       });
     event('issue.created', 100_000);
     if (moved) event('issue.moved', 150);
@@ -275,8 +288,13 @@ test('only texts with letters that search now folds differently are indexed agai
     ['deleted', 'Straße', '', 1],
   ] as const)
     insertPlaceholderRow(before, 'issues', {
-      ...{ workspace_id: 'ws', id, number: ++number, external_id: id },
-      ...{ title, description, deleted_at },
+      workspace_id: 'ws',
+      id,
+      number: ++number,
+      external_id: id,
+      title,
+      description,
+      deleted_at,
     });
   for (const [id, body] of [
     ['comment', 'STRAẞE'],

@@ -191,7 +191,10 @@ function writeSegment(
     const sum = wal && committed ? writePages(fd, wal, committed) : 0n;
     const header: SegmentHeader = {
       ...at,
-      ...{ chain: name, index, first, place: position },
+      chain: name,
+      index,
+      first,
+      place: position,
       pageBytes: committed?.pageBytes ?? 0,
       dbPages: committed?.dbPages ?? null,
       pages: committed?.pages.size ?? 0,

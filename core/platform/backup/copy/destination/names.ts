@@ -69,7 +69,10 @@ function segmentOf(rest: string) {
   const [index = 0, part = 0, parts = 0, timeMs = 0, position = 0] = groups.map(Number);
   return {
     is: 'segment',
-    ...{ index, part, parts, timeMs },
+    index,
+    part,
+    parts,
+    timeMs,
     position: Number.isNaN(position) ? null : position,
   } as const;
 }

@@ -22,8 +22,17 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 function writeSegment(index: number): void {
   const page = Buffer.alloc(4 + 512);
   const header = {
-    ...{ chain: '20261122T000000Z-0-00000000', index, first: 0, timeMs: 1, head: null, pageBytes: 512 },
-    ...{ dbPages: 1, pages: 1, sum: addPage(0n, page).toString(16), place: null, inode: '1' },
+    chain: '20261122T000000Z-0-00000000',
+    index,
+    first: 0,
+    timeMs: 1,
+    head: null,
+    pageBytes: 512,
+    dbPages: 1,
+    pages: 1,
+    sum: addPage(0n, page).toString(16),
+    place: null,
+    inode: '1',
   };
   writeFileSync(segmentPath(walArchive(), index), Buffer.concat([encodeHeader(header), page]));
 }
@@ -50,7 +59,9 @@ test('a segment that arrives while archive files are sent waits for the next rou
     writeSegment(1);
   });
   const files = createFilesSender({
-    ...{ destination, folder: archive(), installation },
+    destination,
+    folder: archive(),
+    installation,
     onUnreadable: () => undefined,
   });
   const outbox = createOutbox({ destination, walArchive: walArchive(), installation, files });
@@ -70,7 +81,9 @@ test('an unreadable file is reported, and all other files are sent', async () =>
   const destination = createDestination(() => rmSync(path));
   const reported: string[] = [];
   const files = createFilesSender({
-    ...{ destination, folder: archive(), installation },
+    destination,
+    folder: archive(),
+    installation,
     onUnreadable: (name) => void reported.push(name),
   });
   const outbox = createOutbox({ destination, walArchive: walArchive(), installation, files });

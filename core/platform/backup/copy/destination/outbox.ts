@@ -24,13 +24,14 @@ export interface Outbox {
   drop(): void;
 }
 
-export function createOutbox(options: {
-  destination: Destination;
-  walArchive: string;
-  installation: string;
-  files: Pick<FilesSender, 'send'>;
-}): Outbox {
-  const { destination, walArchive, installation, files } = options;
+interface OutboxOptions {
+  readonly destination: Destination;
+  readonly walArchive: string;
+  readonly installation: string;
+  readonly files: FilesSender;
+}
+
+export function createOutbox({ destination, walArchive, installation, files }: OutboxOptions): Outbox {
   return {
     async send() {
       // Segments are listed before the archive files are, because a file exists before the segment that
