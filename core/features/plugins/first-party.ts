@@ -45,7 +45,9 @@ export async function installFirstParty(app: App, scope: Scope, name: string): P
     params: {},
     // The code ships with the server, so it needs no probation.
     body: {
-      ...{ package: document, sha256: document.sha256, probation: false },
+      package: document,
+      sha256: document.sha256,
+      probation: false,
       grant: Object.keys(document.manifest.scopes ?? {}),
     },
   });

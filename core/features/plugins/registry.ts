@@ -37,7 +37,14 @@ export interface Subscription {
   readonly order: 'issue' | 'none';
 }
 
-export interface Registry {
+interface SourceMaps {
+  /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
+  sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
+  /** Drops the cached source map of code that was stored again, perhaps with another map. */
+  codeStored(scope: Scope, sha256: string): void;
+}
+
+export interface Registry extends SourceMaps {
   /** True if any plugin subscribes to events now, or subscribed to events after a sequence. */
   listens(scope: Scope, after: number): Promise<boolean>;
   /** Returns the subscriptions to a type that active installs had at the event with this sequence. */
@@ -47,10 +54,6 @@ export interface Registry {
   /** Returns an active install; undefined if it was removed, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
-  /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
-  sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
-  /** Drops the cached source map of code that was stored again, perhaps with another map. */
-  codeStored(scope: Scope, sha256: string): void;
 }
 
 const activeInstalls = tenantStatement<SqlRow>(
@@ -188,7 +191,7 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 const readingMsMax = 50;
 
 /** Caches the source maps of installs whose runs failed, and evicts the least recently used first. */
-function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLookup' | 'codeStored'> {
+function createLookupCache(store: Store, log: Log): SourceMaps {
   const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,

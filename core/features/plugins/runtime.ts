@@ -1,25 +1,23 @@
 // Assembles the plugin runtime for the server: routes, background workers, start and stop.
-import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Progress } from '../../kernel/events/consumers/progress.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
-import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
 import type { ScopeRequests } from '../../kernel/rights/rights.ts';
 import { unheldNarrowing } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf } from '../../platform/store/store.ts';
+import type { PluginDeps, PluginRuntimeOptions } from './deps.ts';
 import { budgetRoutes } from './budgets/routes.ts';
-import { createUsage, type Usage } from './budgets/usage.ts';
+import { createUsage } from './budgets/usage.ts';
 import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
 import { backfillRoutes } from './backfill/routes.ts';
-import { createFailureWatch, type FailureWatch } from './planning/failures.ts';
+import { createFailureWatch } from './planning/failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/versions/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
 import { installModel, type Install } from './installs/schema.ts';
-import type { PluginTrust } from './installs/consent/trust.ts';
 import { notifyUnmatched } from './installs/notify-unmatched.ts';
 import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
@@ -33,15 +31,15 @@ import { proposalRoutes } from '../proposals/routes.ts';
 import { inboundPerMinuteMax } from './host-calls/limits.ts';
 import { createRunRate } from './planning/run-rate.ts';
 import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
-import { createRegistry, type Registry } from './registry.ts';
+import { createRegistry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
 import { storeChangesOps } from './undo/stored-changes.ts';
-import { undoModelsOf, type AllModels } from './undo/models.ts';
+import { undoModelsOf } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
-import { createWorkers, type PluginWorkers, type PluginWorkersOptions } from './workers.ts';
+import { createWorkers, type PluginWorkers } from './workers.ts';
 
 /** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
@@ -65,20 +63,6 @@ export interface PluginRuntime {
   stop(): Promise<void>;
 }
 
-export interface PluginRuntimeOptions extends Omit<
-  PluginWorkersOptions,
-  'registry' | 'failures' | 'usage' | 'isStopping'
-> {
-  readonly cache: WorkspaceCache;
-  /** Models of all entities, by name. */
-  readonly models: AllModels;
-  readonly addedFields: (eventType: string) => string | null;
-  readonly checkFilter: CheckFilter;
-  /** Semantic version of this server. */
-  readonly serverVersion: string;
-  readonly trust: PluginTrust;
-}
-
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
   const { clock, sandbox, cache, filterFields, directoryOf } = options;
   const { store, log } = options.services;
@@ -86,17 +70,18 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const failures = createFailureWatch(clock.monotonicMs);
   const usage = createUsage({ store, log, clock });
   let stopping = false;
-  const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
+  const deps: PluginDeps = { ...options, registry, failures, usage, isStopping: () => stopping };
+  const workers = createWorkers(deps);
   const { runs, schedules, oneTimeJobs, backfills, consumer, backtests, shadows, waits } = workers;
   const queues = [schedules.queue, oneTimeJobs, backfills, backtests.queue];
 
-  followInstalls(options, workers, failures);
+  followInstalls(deps, workers);
 
   return {
-    routes: routesOf(options, registry, workers, usage),
+    routes: routesOf(deps, workers),
     async start() {
-      if ((await store.readSystem(anyInstall)).length > 0) warmUp(options);
-      await lookThrough(options, workers);
+      if ((await store.readSystem(anyInstall)).length > 0) warmUp(deps);
+      await lookThrough(deps, workers);
       await shadows.start();
       await runs.start();
       await waits.start();
@@ -118,7 +103,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
       await consumer.storeMarks();
     },
-    ...{ forgetIssues: createForgetIssues(store, shadows), progress: consumer.progress },
+    forgetIssues: createForgetIssues(store, shadows),
+    progress: consumer.progress,
     async stop() {
       stopping = true;
       await consumer.stop();
@@ -136,26 +122,25 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 /** Updates work and caches of an install after each change of it. */
 function followInstalls(
-  options: PluginRuntimeOptions,
+  deps: PluginDeps,
   { shadows, backfills, oneTimeJobs, runs, waits }: PluginWorkers,
-  failures: Pick<FailureWatch, 'forget'>,
 ): void {
-  options.committer.onCommit((workspaceId, changes) => {
+  deps.committer.onCommit((workspaceId, changes) => {
     for (const { kind, id, after } of changes) {
       if (kind === oneTimeJobModelName) oneTimeJobs.wake();
       if (kind !== installModel.name) continue;
-      options.sandbox.evict(id);
-      failures.forget(id);
+      deps.sandbox.evict(id);
+      deps.failures.forget(id);
       shadows.follow(after as Install);
       for (const queue of [backfills, oneTimeJobs, runs]) queue.wake();
       waits.look(scopeOf(workspaceId), id);
-      warmUp(options);
+      warmUp(deps);
     }
   });
 }
 
 /** Starts the sandbox ahead of the first run, so that the run need not wait. */
-function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
+function warmUp({ sandbox, services: { log } }: PluginDeps): void {
   sandbox
     .get()
     .catch((error: unknown) => log('error', 'sandbox failed to start', { error: errorForLog(error) }));
@@ -165,29 +150,28 @@ function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
  * Checks the stored installs against this server version: notifies admins of subscriptions that cannot be
  * read, and disables or enables installs.
  */
-async function lookThrough(options: PluginRuntimeOptions, { stateOps }: PluginWorkers): Promise<void> {
-  const { committer, directoryOf, serverVersion } = options;
-  const { store, ids } = options.services;
-  const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
-  await notifyUnmatched(system);
-  await checkEngines({ ...system, serverVersion, stateOps });
+async function lookThrough(deps: PluginDeps, { stateOps }: PluginWorkers): Promise<void> {
+  await notifyUnmatched(deps);
+  await checkEngines(deps, stateOps);
 }
 
 function routesOf(
-  options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeStored' | 'source' | 'active'>,
+  deps: PluginDeps,
   { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
-  usage: Usage,
 ): Route[] {
-  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
-    options;
-  const undoModels = undoModelsOf(options.models, app);
+  const { app, services, clock, registry, committer, usage } = deps;
+  const undoModels = undoModelsOf(deps.models, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   const rules = {
-    ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
+    filterFields: deps.filterFields,
+    addedFields: deps.addedFields,
+    checkFilter: deps.checkFilter,
+    serverVersion: deps.serverVersion,
+    trust: deps.trust,
+    usage,
     checkModes: (modes: InstallModes) => checkModes(modes, modeFieldsOf(app().routes)),
     unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
-    checkUrl: options.egress.checkUrl,
+    checkUrl: deps.egress.checkUrl,
     baseUrl: services.baseUrl,
   };
   const { queue, work } = backtests;
@@ -208,7 +192,7 @@ function routesOf(
       },
       storeWork: consumer.storeWork,
     }),
-    ...recorderRoutes(createReplays({ ...options, registry })),
+    ...recorderRoutes(createReplays(deps)),
     ...budgetRoutes(usage),
     ...backfillRoutes(backfills),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
@@ -216,7 +200,11 @@ function routesOf(
     ...undoRoutes(undoModels),
     trailRoute(undoModels),
     ...inboundRoutes({
-      ...{ services, registry, queue: runs, ends, usage },
+      services,
+      registry,
+      queue: runs,
+      ends,
+      usage,
       rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
     }),
     ...kvRoutes,

@@ -2,20 +2,15 @@
 // queues the run and reschedules the row; no run is queued while another is open. Times that were computed
 // while the clock was ahead are computed again.
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
-import type { Context } from '../../kernel/context.ts';
-import type { SeenTimes } from '../../kernel/events/wall-clock.ts';
 import { createWorkQueue, neverMs, type WorkItem, type WorkQueue } from '../../kernel/events/work/queue.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Ids } from '../../platform/lib/ids.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
-import type { Log } from '../../platform/lib/log.ts';
-import { scopeOf, tenantOp, type Op, type Store } from '../../platform/store/store.ts';
+import { scopeOf, tenantOp, type Op } from '../../platform/store/store.ts';
 import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { nextRunMs } from '../../platform/lib/time/cron.ts';
+import type { PluginDeps } from './deps.ts';
 import { zoneOf } from './installs/versions/schedule-zone.ts';
-import type { Install } from './installs/schema.ts';
-import type { Registry } from './registry.ts';
+import type { StateOps } from './installs/disable.ts';
 import { findOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
 
 const concurrentSchedules = 8;
@@ -40,22 +35,12 @@ export interface Schedules {
   /** Resolves when rescheduling is done. */
   replanned(): Promise<void>;
   /** Returns ops that replace the rows of an install; an install that is not active has none. */
-  opsFor(install: Install, scope: Pick<Context, 'scope'>): readonly Op[];
+  readonly opsFor: StateOps;
 }
 
-export function createSchedules(options: {
-  store: Store;
-  clock: Clock;
-  log: Log;
-  ids: Ids;
-  owner: string;
-  mayWork(): boolean;
-  seen: SeenTimes;
-  registry: Registry;
-  runs: WorkQueue;
-  isStopping(): boolean;
-}): Schedules {
-  const { store, clock, log, registry, runs } = options;
+export function createSchedules(deps: PluginDeps, runs: WorkQueue): Schedules {
+  const { clock, registry } = deps;
+  const { store, log, ids, mayWork } = deps.services;
 
   const perform = async (item: WorkItem): Promise<void> => {
     const [installId = '', name = ''] = item.id.split('/');
@@ -68,7 +53,7 @@ export function createSchedules(options: {
     if ((await findOpenRun(store, item.scope, installId, name)) !== undefined) {
       await store.commit([move]);
     } else {
-      const run = scheduledRun(options.ids.next(idPrefixes.run), install, name, now);
+      const run = scheduledRun(ids.next(idPrefixes.run), install, name, now);
       await store.commit([move, ...queueRunOps(runs, item.scope, run, now)]);
     }
     queue.wake();
@@ -79,15 +64,15 @@ export function createSchedules(options: {
     clock,
     log,
     kind: 'schedule',
-    owner: options.owner,
-    mayWork: options.mayWork,
-    seen: options.seen,
+    owner: deps.owner,
+    mayWork,
+    seen: deps.seen,
     capacity: concurrentSchedules,
     perform,
     onSetBack: () => replanning.replan(),
   });
 
-  const replanning = createReplanning({ ...options, onMoved: queue.wake });
+  const replanning = createReplanning(deps, queue.wake);
 
   return {
     queue,
@@ -114,15 +99,9 @@ function nextOf(
 }
 
 /** Reschedules all planned rows, one round at a time. */
-function createReplanning(options: {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly registry: Registry;
-  isStopping(): boolean;
-  onMoved(): void;
-}): Pick<Schedules, 'replan' | 'replanned'> {
-  const { store, clock, log, registry } = options;
+function createReplanning(deps: PluginDeps, onMoved: () => void) {
+  const { clock, registry } = deps;
+  const { store, log } = deps.services;
   let round = Promise.resolve();
 
   const opFor = async (row: { workspace_id: string; id: string; due_at: number }): Promise<Op[]> => {
@@ -136,7 +115,7 @@ function createReplanning(options: {
 
   const lookThrough = async (): Promise<void> => {
     let position = { after: clock.nowMs(), workspaceId: '', id: '' };
-    for (let more = true; more && !options.isStopping();) {
+    for (let more = true; more && !deps.isStopping();) {
       const rows = await store.readSystem(planned, { ...position, limit: replanAtOnce });
       const ops: Op[] = [];
       for (const row of rows) ops.push(...(await opFor(row)));
@@ -150,15 +129,15 @@ function createReplanning(options: {
       if (last) position = { after: last.due_at, workspaceId: last.workspace_id, id: last.id };
       more = rows.length === replanAtOnce;
     }
-    options.onMoved();
+    onMoved();
   };
 
   return {
-    replan() {
+    replan(): void {
       round = round.then(lookThrough).catch((error: unknown) => {
         log('warn', 'rescheduling failed', { error: errorForLog(error) });
       });
     },
-    replanned: () => round,
+    replanned: (): Promise<void> => round,
   };
 }

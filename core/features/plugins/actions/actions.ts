@@ -33,7 +33,7 @@ export interface ActionWork {
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
   isActive(runId: string): boolean;
-  readonly usage: Pick<Usage, 'spent'>;
+  readonly usage: Usage;
 }
 
 export async function listActions(ctx: Context, ref: string) {

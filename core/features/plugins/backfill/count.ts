@@ -1,34 +1,22 @@
 // Counts the missed events of a closed gap, and notifies the admins if the system had disabled the plugin.
-import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../kernel/context.ts';
+import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { neverMs } from '../../../kernel/events/work/queue.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
-import { backgroundCommitDelayMs, type Scope, type Store } from '../../../platform/store/store.ts';
+import { backgroundCommitDelayMs, type Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { Install } from '../installs/schema.ts';
 import { countAbandoned } from '../runs/ending/abandoned.ts';
 import type { BackfillPages } from './pages.ts';
 import { countedOp, type BackfillRow } from './rows.ts';
 import type { BackfillStep } from './step.ts';
 
-export interface CountOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly committer: Committer;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly pages: BackfillPages;
-  /** True once the process stops; unfinished work continues after the next start. */
-  readonly stopped: () => boolean;
-}
-
 /**
  * Returns the counting step. The step requests another one by returning true if the install changed, or a
  * backfill was requested, during the count.
  */
-export function createBackfillCount(options: CountOptions): BackfillStep {
-  const { store, clock, ids, pages } = options;
+export function createBackfillCount(deps: PluginDeps, pages: BackfillPages): BackfillStep {
+  const { clock } = deps;
+  const { store, ids } = deps.services;
 
   /** Returns the number of missed events, or why the count was interrupted. */
   const missedIn = async (
@@ -38,7 +26,7 @@ export function createBackfillCount(options: CountOptions): BackfillStep {
   ): Promise<number | 'stopped' | 'changed'> => {
     let missed = 0;
     for (let after = backfill.after_sequence, ends = false; !ends;) {
-      if (options.stopped()) return 'stopped';
+      if (deps.isStopping()) return 'stopped';
       const page = await pages.read(scope, install, backfill, after);
       if (!page) return 'changed';
       missed += page.events.length;
@@ -54,11 +42,11 @@ export function createBackfillCount(options: CountOptions): BackfillStep {
     if (typeof missed === 'string') return missed === 'changed';
     const nowMs = clock.nowMs();
     const waiting = missed + (await countAbandoned(store, scope, install.id));
-    const directory = await options.directoryOf(scope);
+    const directory = await deps.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
     const isNotified = waiting > 0 && backfill.cause === 'system';
-    const committed = await options.committer.commit(
+    const committed = await deps.committer.commit(
       author,
       isNotified ? itemsForAdmins(missedNote(install, waiting), { ids, nowMs, directory }) : [],
       [rest, countedOp(scope, backfill.id, missed, waiting === 0 ? nowMs : null)],

@@ -2,10 +2,10 @@
 // that have no run of the install.
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
-import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planning/planner.ts';
-import type { Registry } from '../registry.ts';
 import { metEvents, type BackfillRow } from './rows.ts';
 
 const pageEvents = 200;
@@ -26,12 +26,9 @@ export interface BackfillPages {
   read(scope: Scope, install: Install, backfill: BackfillRow, after: number): Promise<BackfillPage | null>;
 }
 
-export function createBackfillPages(options: {
-  store: Store;
-  planner: Planner;
-  registry: Registry;
-}): BackfillPages {
-  const { store, planner, registry } = options;
+export function createBackfillPages(deps: PluginDeps, planner: Planner): BackfillPages {
+  const { registry } = deps;
+  const { store } = deps.services;
   const metOf = async (
     scope: Scope,
     installId: string,

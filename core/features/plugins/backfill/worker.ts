@@ -1,11 +1,10 @@
 // Works on the gaps of active installs: counts a gap once it is closed, and creates its runs when a backfill is requested.
 import { neverMs, type WorkItem, type WorkQueue } from '../../../kernel/events/work/queue.ts';
-import { type Scope, backgroundCommitDelayMs, type Store } from '../../../platform/store/store.ts';
-import type { Registry } from '../registry.ts';
-import { createBackfillCount, type CountOptions } from './count.ts';
+import { type Scope, backgroundCommitDelayMs } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
+import { createBackfillCount } from './count.ts';
 import { createBackfillPages, type BackfillPages } from './pages.ts';
 import { findBackfill, advanceBackfillOp, type BackfillRow } from './rows.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planning/planner.ts';
@@ -15,17 +14,17 @@ import type { BackfillStep } from './step.ts';
 // Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so
 // that a crash repeats no page. Given-up runs are requeued before new runs are created.
 
-interface BackfillOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+interface BackfillDeps extends PluginDeps {
   readonly planner: Planner;
   readonly runs: WorkQueue;
-  readonly pages: BackfillPages;
+  /** Stores the runs of an install that have no row yet, so that their events do not count as missed. */
+  storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
 /** Returns the step that creates the runs of one page. The step returns true until the gap is done. */
-function createBackfillReplay(options: BackfillOptions): BackfillStep {
-  const { store, clock, planner, runs } = options;
+function createBackfillReplay(deps: BackfillDeps, pages: BackfillPages): BackfillStep {
+  const { clock, planner, runs } = deps;
+  const { store } = deps.services;
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
   /** Requeues one page of given-up runs. Returns false if there are none. */
@@ -44,7 +43,7 @@ function createBackfillReplay(options: BackfillOptions): BackfillStep {
     const { scope } = item;
     if (await revive(scope, backfill, install)) return true;
     const from = backfill.after_sequence;
-    const page = await options.pages.read(scope, install, backfill, from);
+    const page = await pages.read(scope, install, backfill, from);
     if (!page) return true;
     const queued = await planner.runsFor(scope, install.id, page.events);
     const moved = {
@@ -62,23 +61,18 @@ function createBackfillReplay(options: BackfillOptions): BackfillStep {
   };
 }
 
-export interface BackfillWorkerOptions extends Omit<CountOptions & BackfillOptions, 'pages'> {
-  readonly registry: Registry;
-  /** Stores the runs of an install that have no row yet, so that their events do not count as missed. */
-  storeWork(scope: Scope, installId: string): Promise<void>;
-}
-
-export function createBackfillWorker(options: BackfillWorkerOptions) {
-  const { store, registry } = options;
-  const pages = createBackfillPages(options);
-  const count = createBackfillCount({ ...options, pages });
-  const replay = createBackfillReplay({ ...options, pages });
+export function createBackfillWorker(deps: BackfillDeps) {
+  const { registry } = deps;
+  const { store } = deps.services;
+  const pages = createBackfillPages(deps, deps.planner);
+  const count = createBackfillCount(deps, pages);
+  const replay = createBackfillReplay(deps, pages);
 
   return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    while (!options.stopped()) {
+    while (!deps.isStopping()) {
       const backfill = await store.readOne(item.scope, findBackfill, { id: item.id });
       if (!backfill || backfill.status === 'done') return void (await store.commit([queue.finish(item)]));
-      await options.storeWork(item.scope, backfill.install_id);
+      await deps.storeWork(item.scope, backfill.install_id);
       const install = await registry.active(item.scope, backfill.install_id);
       // Enabling the install, or a request for a backfill, wakes the gap.
       if (!install || backfill.status === 'off' || backfill.status === 'offered')

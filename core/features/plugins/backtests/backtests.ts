@@ -42,11 +42,15 @@ const runsDefault = 20;
 /** Limit of open backtests in a workspace. */
 const openMax = 10;
 
-export interface BacktestRules extends PackageRules {
+/** Rules for a version under test. */
+export interface TrialRules extends PackageRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
+}
+
+export interface BacktestRules extends TrialRules {
   readonly queue: WorkQueue;
-  readonly work: Pick<BacktestWork, 'progress' | 'cancel'>;
+  readonly work: BacktestWork;
   source(scope: Scope, sha256: string): Promise<string>;
 }
 
@@ -120,7 +124,7 @@ export async function requestedVersion(
   ctx: Context,
   body: Pick<Static<typeof GateCreate>, 'package' | 'signature' | 'settings'>,
   install: Install | undefined,
-  rules: PackageRules & Pick<BacktestRules, 'checkFilter' | 'trust'>,
+  rules: TrialRules,
 ): Promise<RequestedVersion> {
   const document = await readPackage(body.package);
   const { manifest, sha256, code } = document;
@@ -219,7 +223,7 @@ async function queued(
 export async function listBacktests(
   ctx: Context,
   query: PageParameters & { readonly plugin?: string },
-  { work }: Pick<BacktestRules, 'work'>,
+  { work }: BacktestRules,
 ) {
   const { plugin: pluginId } = query;
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
@@ -235,7 +239,7 @@ export async function listBacktests(
 }
 
 /** @throws ApiError not_found */
-export async function getBacktest(ctx: Context, id: string, { work }: Pick<BacktestRules, 'work'>) {
+export async function getBacktest(ctx: Context, id: string, { work }: BacktestRules) {
   return toFullResponse(await rowOf(ctx, id), work);
 }
 
@@ -268,7 +272,9 @@ async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
   return row;
 }
 
-type Progressing = Pick<BacktestWork, 'progress'>;
+interface Progressing {
+  readonly progress: BacktestWork['progress'];
+}
 
 function toBacktestResponse(row: BacktestRow, work: Progressing) {
   const isOpen = row.finished_at === null;

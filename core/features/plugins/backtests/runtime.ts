@@ -1,7 +1,6 @@
 // Assembles the engine, the work queue and the worker of backtests.
 import { createWorkQueue, type WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { SeenTimes } from '../../../kernel/events/wall-clock.ts';
-import { createEngine, type BacktestEngine, type EngineOptions } from './engine/engine.ts';
+import { createEngine, type BacktestDeps, type BacktestEngine } from './engine/engine.ts';
 import { createBacktestWork, type BacktestWork } from './worker.ts';
 
 /** Limit of concurrent backtests. The fair quota lets one workspace run at most two of them. */
@@ -13,15 +12,20 @@ export interface Backtests {
   readonly work: BacktestWork;
 }
 
-export function createBacktests(
-  options: EngineOptions & { readonly owner: string; readonly seen: SeenTimes },
-): Backtests {
-  const { store, clock, owner, seen } = options;
-  const { log, mayWork } = options.services;
-  const engine = createEngine(options);
-  const work = createBacktestWork({ ...options, engine });
+export function createBacktests(deps: BacktestDeps): Backtests {
+  const { clock, owner, seen } = deps;
+  const { store, log, mayWork } = deps.services;
+  const engine = createEngine(deps);
+  const work = createBacktestWork(deps, engine);
   const queue = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork, kind: 'backtest', capacity: concurrentBacktests },
+    store,
+    clock,
+    log,
+    owner,
+    seen,
+    mayWork,
+    kind: 'backtest',
+    capacity: concurrentBacktests,
     setBack: () => [],
     perform: work.perform,
   });

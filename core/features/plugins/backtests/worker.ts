@@ -1,7 +1,7 @@
 // Performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { BacktestEngine, EngineOptions, BacktestProgress } from './engine/engine.ts';
+import type { BacktestDeps, BacktestEngine, BacktestProgress } from './engine/engine.ts';
 import { throughGate } from './gate.ts';
 import {
   codeOfBacktest,
@@ -26,10 +26,9 @@ export interface BacktestWork {
   stop(): void;
 }
 
-export function createBacktestWork(
-  options: EngineOptions & { readonly engine: BacktestEngine },
-): BacktestWork {
-  const { store, clock, engine } = options;
+export function createBacktestWork(deps: BacktestDeps, engine: BacktestEngine): BacktestWork {
+  const { clock } = deps;
+  const { store } = deps.services;
   const active = new Map<string, { readonly controller: AbortController; progress: BacktestProgress }>();
   let stopping = false;
 
@@ -47,7 +46,7 @@ export function createBacktestWork(
         : await engine.backtest(scope, version!, window, signal, onProgress);
     } finally {
       const tested = [version, next].filter((one) => one !== undefined);
-      for (const { isolateId } of tested) options.sandbox.evict(isolateId);
+      for (const { isolateId } of tested) deps.sandbox.evict(isolateId);
     }
   };
 
@@ -59,7 +58,7 @@ export function createBacktestWork(
       return { status: 'done' as const, report: await work(item, row, signal) };
     } catch (error) {
       if (signal.aborted) return null;
-      options.services.log('error', 'backtest failed', { id: row.id, error: errorForLog(error) });
+      deps.services.log('error', 'backtest failed', { id: row.id, error: errorForLog(error) });
       return { status: 'failed' as const, error: error instanceof Error ? error.message : String(error) };
     }
   };

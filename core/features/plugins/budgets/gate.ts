@@ -1,15 +1,13 @@
 // Defers the runs of an install whose budget is exhausted, and notifies the admins once a day.
-import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../kernel/context.ts';
+import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { installModel, type Install } from '../installs/schema.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { words } from './budget.ts';
-import type { BegunRun, Spent, Usage } from './usage.ts';
+import type { BegunRun, Spent } from './usage.ts';
 
 const markNotified = tenantStatement(
   'plugin_usage.tell',
@@ -17,14 +15,6 @@ const markNotified = tenantStatement(
    VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
    ON CONFLICT (workspace_id, install_id, day) DO UPDATE SET told = 1 WHERE told = 0`,
 );
-
-export interface GateOptions {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly committer: Committer;
-  readonly usage: Usage;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}
 
 /** Result of the budget check before a run starts. */
 interface Passage extends BegunRun {
@@ -34,8 +24,8 @@ interface Passage extends BegunRun {
 
 export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
 
-export function createGate(options: GateOptions): Gate {
-  const { usage } = options;
+export function createGate(deps: PluginDeps): Gate {
+  const { usage } = deps;
   /** Day of the last notification by install. Entries of earlier days are dropped. */
   const notifiedDays = new Map<string, number>();
   return async (scope, install) => {
@@ -45,14 +35,14 @@ export function createGate(options: GateOptions): Gate {
     if (notifiedDays.get(install.id) !== spent.day) {
       for (const [id, day] of notifiedDays) if (day !== spent.day) notifiedDays.delete(id);
       notifiedDays.set(install.id, spent.day);
-      await notifyAdmins(options, scope, install, spent);
+      await notifyAdmins(deps, scope, install, spent);
     }
     return { ...begun, deferredBy: install.budget.whenSpent === 'propose' ? null : spent };
   };
 }
 
 async function notifyAdmins(
-  { clock, ids, committer, directoryOf }: GateOptions,
+  { clock, committer, directoryOf, services: { ids } }: PluginDeps,
   scope: Scope,
   install: Install,
   { quantity, day, untilMs }: Spent,

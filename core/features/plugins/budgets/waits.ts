@@ -2,20 +2,12 @@
 // docs/spec/plugins.md › Budgets.
 import type { Context } from '../../../kernel/context.ts';
 import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { ApiError, retryAfterOf } from '../../../platform/lib/errors/errors.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import type { Log } from '../../../platform/lib/log.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
-import {
-  backgroundCommitDelayMs,
-  scopeOf,
-  systemOp,
-  type Scope,
-  type Store,
-} from '../../../platform/store/store.ts';
+import { backgroundCommitDelayMs, scopeOf, systemOp, type Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { Install } from '../installs/schema.ts';
-import type { Registry } from '../registry.ts';
 import { dayOf, spentWords, startOfDay } from './budget.ts';
 import type { Spent, Usage } from './usage.ts';
 
@@ -39,19 +31,15 @@ const waitingInstalls = systemStatement<{ workspace_id: string; subject: string 
 );
 
 /** Returns the exhausted budget that defers the runs of an install; null if there is none, or if runs become proposals instead. */
-export async function deferringBudget(
-  usage: Pick<Usage, 'spent'>,
-  scope: Scope,
-  install: Install,
-): Promise<Spent | null> {
+export async function deferringBudget(usage: Usage, scope: Scope, install: Install): Promise<Spent | null> {
   return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
 }
 
 /** Refuses a request that waits for a run while the budget is exhausted. @throws ApiError quota_exceeded */
 export async function requireBudget(
-  { scope, nowMs }: Pick<Context, 'scope' | 'nowMs'>,
+  { scope, nowMs }: Context,
   install: Install,
-  usage: Pick<Usage, 'spent'>,
+  usage: Usage,
 ): Promise<void> {
   const spent = await deferringBudget(usage, scope, install);
   if (spent)
@@ -61,7 +49,7 @@ export async function requireBudget(
 }
 
 /** Returns the seconds until the next day's budget. */
-export function secondsLeft({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number): number {
+export function secondsLeft({ untilMs }: Spent, nowMs: number): number {
   return (untilMs - nowMs) / 1000;
 }
 
@@ -76,18 +64,9 @@ export interface BudgetWaits {
   settled(): Promise<void>;
 }
 
-interface BudgetWaitsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly registry: Pick<Registry, 'active'>;
-  readonly usage: Pick<Usage, 'spent'>;
-  readonly queue: () => Pick<WorkQueue, 'wake'>;
-  readonly isStopping: () => boolean;
-}
-
-export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
-  const { store, clock, log, registry, usage, queue, isStopping } = options;
+export function createBudgetWaits(deps: PluginDeps, queue: () => WorkQueue): BudgetWaits {
+  const { clock, registry, usage, isStopping } = deps;
+  const { store, log } = deps.services;
   /** Checks in progress by install. */
   const looking = new Map<string, Promise<void>>();
   const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);

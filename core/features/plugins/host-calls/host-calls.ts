@@ -37,7 +37,7 @@ export function hostCallsOf(routes: readonly Route[]): HostCalls {
 /**
  * Returns the name of a call in the SDK: `reactions.listOnIssue` for the operation `reactions.list-on-issue`.
  */
-export function callName({ path }: Pick<Contract, 'path'>, operation: string): string {
+export function callName({ path }: Contract, operation: string): string {
   return `${path}.${camel(operation)}`;
 }
 

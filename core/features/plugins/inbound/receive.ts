@@ -42,10 +42,10 @@ const unsendable: RawAnswer = {
 
 export interface ReceiveOptions {
   readonly services: Services;
-  readonly registry: Pick<Registry, 'active'>;
+  readonly registry: Registry;
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
-  readonly usage: Pick<Usage, 'spent'>;
+  readonly usage: Usage;
   /** Limit of requests per install. */
   readonly rate: RunRate;
 }

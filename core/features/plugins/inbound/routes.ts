@@ -60,7 +60,10 @@ async function listRoutes(ctx: Context, ref: string) {
   const data = Object.entries(manifest.routes ?? {}).map(([name, { method, auth, why }]) => {
     const row = open.get(name);
     return {
-      ...{ name, method, auth, why: why ?? '' },
+      name,
+      method,
+      auth,
+      why: why ?? '',
       url: row ? urlOf(ctx, openSealed(ctx.sealing, ctx.workspaceId, row).token, name) : null,
       openedAt: row ? isoTime(row.opened_at) : null,
     };

@@ -3,7 +3,7 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Install } from './schema.ts';
 
 /** @throws ApiError conflict */
-export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
+export function requireActive({ state, stateReason }: Install): void {
   if (state === 'active') return;
   // Some reasons end with a period.
   const reason = (stateReason ?? 'no reason was recorded').replace(/\.$/, '');

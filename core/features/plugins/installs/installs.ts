@@ -43,7 +43,7 @@ const insertCode = tenantStatement(
 export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
-  readonly usage: Pick<Usage, 'spent'>;
+  readonly usage: Usage;
   /** @throws ApiError validation_failed for a mode that applies to no write */
   checkModes(modes: InstallModes): void;
   /**
@@ -56,7 +56,7 @@ export interface InstallRules extends PackageRules, NetRules {
 }
 
 /** Returns the install, with the exhausted budget that its runs wait for. */
-async function toStatusResponse(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
+async function toStatusResponse(ctx: Context, install: Install, usage: Usage) {
   const deferredBy = install.state === 'active' ? await deferringBudget(usage, ctx.scope, install) : null;
   return { ...installModel.wire(install, ctx), waitsFor: showSpent(deferredBy) };
 }
@@ -140,7 +140,11 @@ async function offered(
   const version = { manifest, sha256, publisher };
   if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, codeOp);
   const facts = {
-    ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
+    ...version,
+    pluginVersion: manifest.version,
+    grant,
+    ...chosen,
+    pending: null,
   };
   if (known)
     return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [codeOp]);
@@ -242,7 +246,7 @@ function waiting(
 function probationAfter(
   { probation }: { readonly probation?: boolean | undefined },
   otherwise: number,
-): Pick<Install, 'probationLeft'> {
+): { readonly probationLeft: number } {
   return { probationLeft: probation === undefined ? otherwise : probation ? probationRuns : 0 };
 }
 
@@ -262,7 +266,7 @@ function installed(
 function storeCodeOp(
   { scope }: Context,
   { sha256, code, sourceMap }: PluginPackage,
-  { codeStored }: Pick<InstallRules, 'codeStored'>,
+  { codeStored }: InstallRules,
 ): Op {
   const map = sourceMap ? JSON.stringify(sourceMap) : null;
   const taken = (): void => codeStored(scope, sha256);
@@ -272,7 +276,7 @@ function storeCodeOp(
 function firstInstall(
   ctx: Context,
   facts: StoredVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
-  probation: Pick<Install, 'probationLeft'>,
+  probation: ReturnType<typeof probationAfter>,
 ) {
   const now = ctx.nowMs();
   return installModel.create({

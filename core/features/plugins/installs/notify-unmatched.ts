@@ -1,12 +1,11 @@
 // Notifies admins once of each install that cannot read all subscribed events, because earlier server
 // versions delivered events without checking the scope. A notified install has a state reason.
 import type { Change } from '../../../kernel/changes/change.ts';
-import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../kernel/context.ts';
+import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
 import { systemStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
+import { scopeOf } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { unmatchedReason } from './versions/matching-types.ts';
 import { installModel } from './schema.ts';
 
@@ -16,20 +15,14 @@ const unnotified = systemStatement<SqlRow>(
   `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
 );
 
-export async function notifyUnmatched(options: {
-  readonly store: Store;
-  readonly committer: Committer;
-  readonly ids: Ids;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  nowMs(): number;
-}): Promise<void> {
-  for (const row of await options.store.readSystem(unnotified)) {
+export async function notifyUnmatched(deps: PluginDeps): Promise<void> {
+  for (const row of await deps.services.store.readSystem(unnotified)) {
     const install = installModel.fromRow(row);
     const reason = unmatchedReason(install);
     if (reason === null) continue;
     const scope = scopeOf(String(row.workspace_id));
-    const nowMs = options.nowMs();
-    const directory = await options.directoryOf(scope);
+    const nowMs = deps.clock.nowMs();
+    const directory = await deps.directoryOf(scope);
     const items = itemsForAdmins(
       {
         kind: 'plugin_unheard',
@@ -38,11 +31,11 @@ export async function notifyUnmatched(options: {
         body: reason,
         target: { kind: installModel.name, id: install.id },
       },
-      { ids: options.ids, nowMs, directory },
+      { ids: deps.services.ids, nowMs, directory },
     );
     const changedInstall = installModel.update(install, { stateReason: reason }, nowMs);
     const changes: Change[] = changedInstall ? [changedInstall, ...items] : [];
     const author = systemAuthor(scope, 'plugins', directory);
-    await options.committer.commit(author, changes, [], []);
+    await deps.committer.commit(author, changes, [], []);
   }
 }

@@ -11,9 +11,8 @@ import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';
 import { installModel, type Install } from './schema.ts';
 
-const all = ({ grant }: Pick<Install, 'grant'>): string[] => [...expandScopes(grant)];
-const reads = (install: Pick<Install, 'grant'>): string[] =>
-  all(install).filter((scope) => scope.endsWith(':read'));
+const all = ({ grant }: Install): string[] => [...expandScopes(grant)];
+const reads = (install: Install): string[] => all(install).filter((scope) => scope.endsWith(':read'));
 
 async function scopesOfInstall(
   ctx: Context,
@@ -41,7 +40,7 @@ export const pluginVisibility: AlsoNeeded = {
 };
 
 /** True if the plugin can send requests to other servers. Secrets count, because they are sent to hosts of the manifest. */
-export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Install, 'manifest'>): boolean {
+export function sendsOutside({ manifest: { net = [], secrets = {} } }: Install): boolean {
   return net.length > 0 || Object.keys(secrets).length > 0;
 }
 

@@ -73,11 +73,17 @@ export const installModel = modelOf(plugin, {
     events: matchingTypes,
     net: ({ manifest }) =>
       (manifest.net ?? []).map(({ origin, methods, path, why }) => ({
-        ...{ origin, methods: methods ?? null, path: path ?? null, why },
+        origin,
+        methods: methods ?? null,
+        path: path ?? null,
+        why,
       })),
     secrets: ({ manifest, secretsSet }) =>
       Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
-        ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
+        name,
+        hosts: [...hosts],
+        header,
+        setAt: isoTime(secretsSet[name] ?? null),
       })),
     state: toStateResponse,
     pending: ({ pending, manifest, grant }) =>

@@ -91,7 +91,7 @@ const unchanged = tenantStatement<{ changed: number }>(
 export const valueAsRead = asReadStatement('plugin_kv');
 
 /** Returns the bytes of the quota that an entry uses. */
-function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
+function costOf({ key, bytes }: KvMeta): number {
   return keyOverheadBytes + key.length + bytes;
 }
 

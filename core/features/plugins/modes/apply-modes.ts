@@ -1,14 +1,10 @@
 // Divides the writes of a run by mode: committed with the run, pending approval, or simulated and dropped. docs/decisions/0059.
 import type { Change } from '../../../kernel/changes/change.ts';
-import type { Committer } from '../../../kernel/changes/commit.ts';
 import type { StagedWrite } from '../../../kernel/changes/staging.ts';
-import type { Directory } from '../../../kernel/context.ts';
 import type { App } from '../../../kernel/http/app.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
-import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { makeProposal } from '../../proposals/make.ts';
-import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import type { Op } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { probationSentence } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
@@ -22,16 +18,6 @@ import { modeFieldsOf, fieldModesOf, apiFieldsOf, strictest, type ModeFields } f
 import { makes, type Route } from '../../../kernel/http/route.ts';
 import { classOf } from '../../proposals/diff.ts';
 import type { EffectClass } from '../../proposals/contract.ts';
-
-export interface ApplyModesOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly sealing: Sealing;
-  readonly committer: Committer;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly app: () => App;
-}
 
 interface ModesOutcome {
   readonly changes: readonly Change[];
@@ -48,7 +34,7 @@ export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<Modes
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
 /** True for a write that deletes something. Deletions need approval unless the install's modes say otherwise. */
-function isDeletion({ operation, changes }: Pick<StagedWrite, 'operation' | 'changes'>): boolean {
+function isDeletion({ operation, changes }: StagedWrite): boolean {
   return operation.endsWith('.delete') || changes.some((change) => classOf(change) === 'delete');
 }
 
@@ -57,7 +43,7 @@ function isDeletion({ operation, changes }: Pick<StagedWrite, 'operation' | 'cha
  * @param known fields that can have a mode
  */
 function modeOfWrite(
-  { mode, modes }: Pick<Install, 'mode' | 'modes'>,
+  { mode, modes }: Install,
   write: StagedWrite,
   route: Route,
   known: ModeFields,
@@ -133,8 +119,8 @@ function movesSame(a: Change, b: Change): boolean {
   return effectOf(b).fields.some((field) => fields.has(field));
 }
 
-export function createApplyModes(options: ApplyModesOptions): ApplyModes {
-  const askAs = createAskAsPlugin(options);
+export function createApplyModes(deps: PluginDeps): ApplyModes {
+  const askAs = createAskAsPlugin(deps);
 
   /** Repeats the writes in mode `apply` without the others. If that fails, they become pending as well. */
   const applied = async (tried: RunAttempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
@@ -155,12 +141,12 @@ export function createApplyModes(options: ApplyModesOptions): ApplyModes {
       const applies = install.mode === 'apply';
       return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
     }
-    const divided = divide(install, staged.writes, options.app());
+    const divided = divide(install, staged.writes, deps.app());
     const { changes, isAlone } = await applied(tried, leased, divided);
     const waiting = isAlone
       ? divided.propose
       : staged.writes.filter((write) => !divided.simulate.includes(write));
-    const proposed = await propose(options, leased, tried, waiting);
+    const proposed = await propose(deps, leased, tried, waiting);
     const isApplied = isAlone && divided.apply.length > 0;
     return {
       changes: [...changes, ...proposed.changes],
@@ -175,7 +161,7 @@ const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap((
 
 /** Returns the changes and ops of a proposal, for the batch that ends the run. */
 async function propose(
-  { clock, ids, sealing, committer, directoryOf }: ApplyModesOptions,
+  { clock, committer, directoryOf, services: { ids, sealing } }: PluginDeps,
   { item: { scope }, run }: LeasedRun,
   { install, cause, startedAt }: RunAttempt,
   writes: readonly StagedWrite[],
@@ -186,7 +172,9 @@ async function propose(
   const making = { ids, sealing, workspaceId, directory: await directoryOf(scope), nowMs };
   const created = makeProposal(
     {
-      ...{ committer, cause, writes },
+      committer,
+      cause,
+      writes,
       actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
       planned: { since: startedAt, until: nowMs },
       run: { id: run.id, installId: install.id },

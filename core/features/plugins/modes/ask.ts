@@ -2,11 +2,10 @@
 // calls are executed directly.
 import type { RequestedWrite, Staging } from '../../../kernel/changes/staging.ts';
 import type { Actor, Cause } from '../../../kernel/events/log/origin.ts';
-import type { App } from '../../../kernel/http/app.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/again.ts';
-import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { CallError } from '../host-calls/gateway-call.ts';
 import { principalOf } from '../host-calls/host-gateway.ts';
 import type { Install } from '../installs/schema.ts';
@@ -14,12 +13,6 @@ import { ownValues, ValueError } from '../kv/own.ts';
 import { ownOneTimeJobs } from '../one-time-jobs/own.ts';
 import { ownWrites } from '../host-calls/own-calls.ts';
 import { callerNow, rightsFor, type RunCaller } from '../runs/attempt/input.ts';
-
-export interface AskOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly app: () => App;
-}
 
 interface Asking {
   readonly scope: Scope;
@@ -41,7 +34,7 @@ export const callerGone = ({ name }: Actor): ReplayOutcome => ({
 
 export type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
-export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
+export function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): AskAsPlugin {
   const replayWrite = createWriteReplay(app);
 
   const askOwn = async (

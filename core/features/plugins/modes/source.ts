@@ -6,21 +6,16 @@ import type { ReplayOutcome, Source } from '../../proposals/again.ts';
 import type { Proposal } from '../../proposals/model.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
 import type { Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { countApproval } from '../installs/probation.ts';
 import { sendsOutside } from '../installs/rights.ts';
 import type { Install } from '../installs/schema.ts';
-import type { Registry } from '../registry.ts';
 import { inputNow, inputOf } from '../runs/attempt/input.ts';
 import type { Attempts, TriedRun } from '../runs/attempt/attempt.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
-import { callerGone, createAskAsPlugin, type AskOptions } from './ask.ts';
+import { callerGone, createAskAsPlugin } from './ask.ts';
 import { divide } from './apply-modes.ts';
-
-export interface SourceOptions extends AskOptions {
-  readonly registry: Pick<Registry, 'active'>;
-  readonly attempts: Attempts;
-}
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
@@ -50,9 +45,10 @@ function failed({ simulates }: Context): ReplayOutcome {
 
 const refused = (why: string) => ({ refusal: new ApiError('conflict', why) });
 
-export function createPluginSource(options: SourceOptions): Source {
-  const { store, app, attempts, registry } = options;
-  const askAs = createAskAsPlugin(options);
+export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source {
+  const { app, registry } = deps;
+  const { store } = deps.services;
+  const askAs = createAskAsPlugin(deps);
   const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
     registry.active(scope, installId ?? '');
 
@@ -65,7 +61,7 @@ export function createPluginSource(options: SourceOptions): Source {
     if (!install) return refused('The plugin of this proposal is no longer active.');
     const run = await findRun(store, scope, proposal.runId ?? '');
     if (!run) return refused('The run of this proposal is no longer stored.');
-    const input = await inputNow(store, scope, run, options.clock.nowMs());
+    const input = await inputNow(store, scope, run, deps.clock.nowMs());
     if (input === 'ended') return callerGone(inputOf(run)!.caller!.actor);
     const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
     const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { tenantStatement } from '../../../platform/store/statement.ts';
 import { declared } from '../declared.ts';
 import { scheduleOf } from './entries.ts';
 
-type Schedules = Pick<PluginManifest, 'schedules'>;
+type Schedules = PluginManifest;
 
 /** Bounded by `pendingMax`. */
 const waitingNames = tenantStatement<{ name: string }>(
@@ -22,7 +22,7 @@ export function handlesOneTimeJob({ schedules }: Schedules, name: string): boole
 
 /** Returns a sentence for each schedule that pending jobs of an install need and the version lacks. */
 export async function unhandledOneTimeJobs(
-  { store, scope }: Pick<Context, 'store' | 'scope'>,
+  { store, scope }: Context,
   installId: string,
   manifest: Schedules,
 ): Promise<string[]> {

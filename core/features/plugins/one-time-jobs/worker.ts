@@ -2,27 +2,19 @@
 // across restarts.
 import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { neverMs } from '../../../kernel/events/work/queue.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { idPrefixes, type Ids } from '../../../platform/lib/ids.ts';
-import type { Op, Store } from '../../../platform/store/store.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import type { Op } from '../../../platform/store/store.ts';
 import { findCut } from '../planning/loops.ts';
-import type { Registry } from '../registry.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { RunInput } from '../runs/attempt/input.ts';
 import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
 import { handlesOneTimeJob } from './handled.ts';
 import { findOneTimeJob, removeOneTimeJobOp, scheduleOf } from './entries.ts';
 import { effectiveMode } from '../installs/mode.ts';
 
-export interface OneTimeWorkerOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly registry: Registry;
-  readonly runs: WorkQueue;
-}
-
-export function createOneTimeWorker(options: OneTimeWorkerOptions) {
-  const { store, clock, ids, registry, runs } = options;
+export function createOneTimeWorker(deps: PluginDeps, runs: WorkQueue) {
+  const { clock, registry } = deps;
+  const { store, ids } = deps.services;
   return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
     const { scope } = item;
     const job = await findOneTimeJob(store, scope, item.id);

@@ -38,16 +38,16 @@ export interface FetchOptions {
   readonly store: Store;
   readonly sealing: Sealing;
   readonly nowMs: () => number;
-  readonly egress: Pick<Egress, 'send'>;
+  readonly egress: Egress;
   /** Public base URL of this server. */
   readonly baseUrl: string;
 }
 
 interface OutsideOf {
   readonly scope: Scope;
-  readonly install: Pick<Install, 'id' | 'pluginId' | 'manifest'>;
+  readonly install: Install;
   readonly run: JournalRun;
-  readonly meter: Pick<Meter, 'chargeEgress'>;
+  readonly meter: Meter;
   /** False for a simulation: all answers come from the journal. */
   readonly sends: boolean;
   /** Scopes of the caller that the run acts for; undefined if there is no caller. */
@@ -179,7 +179,7 @@ function headersOf(
 
 /** @throws CallError */
 async function send(
-  egress: Pick<Egress, 'send'>,
+  egress: Egress,
   journal: Journal,
   key: string,
   outgoing: Outgoing,
@@ -189,7 +189,9 @@ async function send(
   if (isOnce && !(await journal.reserve(key, requestLine(outgoing)))) return lost(outgoing);
   try {
     return await egress.send({
-      ...{ method, url, headers: { ...headers } },
+      method,
+      url,
+      headers: { ...headers },
       ...(body === null ? {} : { body }),
       connectTimeoutMs: fetchMs,
       totalTimeoutMs: fetchMs,

@@ -26,7 +26,7 @@ const storeAnswer = tenantStatement(
    WHERE answer_json IS NULL`,
 );
 
-export type JournalRun = Pick<RunRow, 'id' | 'install_id' | 'event_id' | 'handler_kind' | 'handler'>;
+export type JournalRun = RunRow;
 
 /**
  * Returns the journal key in hex.
@@ -76,8 +76,11 @@ export interface JournalOptions {
  */
 export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
   const row = (key: string, request: string) => ({
-    ...{ id: key, request, now: nowMs() },
-    ...{ runId: run.id, installId: run.install_id },
+    id: key,
+    request,
+    now: nowMs(),
+    runId: run.id,
+    installId: run.install_id,
   });
   return {
     async reserve(key, request) {

@@ -23,7 +23,7 @@ export interface NetRules {
 }
 
 /** @throws ApiError validation_failed for the first request or secret that is invalid on every server */
-export function checkNetShape({ net = [], secrets = {} }: Pick<PluginManifest, 'net' | 'secrets'>): void {
+export function checkNetShape({ net = [], secrets = {} }: PluginManifest): void {
   for (const [index, { origin, path }] of net.entries()) {
     const at = `package.manifest.net.${index}`;
     const normal = originOf(origin);
@@ -57,7 +57,7 @@ function checkSecret(at: string, { hosts, header }: SecretRequest, net: readonly
 }
 
 /** Checks the origins against this server's configuration. @throws ApiError validation_failed */
-export async function checkNet({ net = [] }: Pick<PluginManifest, 'net'>, rules: NetRules): Promise<void> {
+export async function checkNet({ net = [] }: PluginManifest, rules: NetRules): Promise<void> {
   for (const [index, { origin }] of net.entries()) {
     const at = `package.manifest.net.${index}.origin`;
     if (origin === new URL(rules.baseUrl).origin)

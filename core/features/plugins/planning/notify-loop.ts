@@ -1,14 +1,13 @@
 // Notifies admins and owners of a loop that was cut: one counted inbox item per set of plugins and hour.
 import type { Change } from '../../../kernel/changes/change.ts';
-import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../kernel/context.ts';
+import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { adminsOf, newItem, type InboxItemInput } from '../../inbox/items.ts';
 import { inboxItemModel } from '../../inbox/model.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
 import { hourMs } from '../../../platform/lib/time/time.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { plugin } from '../installs/contract.ts';
 import type { Cut } from './loops.ts';
 
@@ -21,17 +20,12 @@ const openLike = tenantStatement<SqlRow>(
 
 export type NotifyLoop = (scope: Scope, event: EventRow, cut: Cut) => Promise<void>;
 
-export function createNotifyLoop(options: {
-  readonly store: Store;
-  readonly ids: Ids;
-  readonly committer: Committer;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly nowMs: () => number;
-}): NotifyLoop {
-  const { store, ids, committer, nowMs } = options;
+export function createNotifyLoop(deps: PluginDeps): NotifyLoop {
+  const { clock, committer } = deps;
+  const { store, ids } = deps.services;
 
   const itemOf = async (scope: Scope, input: InboxItemInput): Promise<Change | null> => {
-    const now = nowMs();
+    const now = clock.nowMs();
     const params = { memberId: input.memberId, title: input.title, since: now - hourMs };
     const row = await store.readOne(scope, openLike, params);
     if (!row) return newItem(input, { ids, nowMs: now });
@@ -44,7 +38,7 @@ export function createNotifyLoop(options: {
   };
 
   return async (scope, event, cut) => {
-    const directory = await options.directoryOf(scope);
+    const directory = await deps.directoryOf(scope);
     const about = aboutOf(event, cut);
     const changes: Change[] = [];
     for (const memberId of adminsOf(directory)) {

@@ -3,17 +3,16 @@
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
 import { renderEvent, type EventRow } from '../../../kernel/events/event.ts';
 import type { Leases, UnitQueue } from '../../../kernel/events/work/queue.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { LoopQueue } from '../../../platform/lib/fairness/loop-queue.ts';
 import { createSearched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
-import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import type { Op, Scope } from '../../../platform/store/store.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { findCut } from './loops.ts';
-import type { Registry, Subscription } from '../registry.ts';
+import type { PluginDeps } from '../deps.ts';
+import type { Subscription } from '../registry.ts';
 import type { Runner } from './runner.ts';
-import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from '../runs/rows.ts';
+import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun } from '../runs/rows.ts';
 import type { NotifyLoop } from './notify-loop.ts';
 import { runUnit, type RunUnit } from '../runs/units.ts';
 import { createMatcher } from './subscription-matcher.ts';
@@ -34,21 +33,15 @@ interface Draft {
   readonly perRoot: Map<string, number>;
 }
 
-export interface PlannerOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly registry: Registry;
+interface PlannerDeps extends PluginDeps {
   readonly queue: UnitQueue<RunUnit>;
-  readonly fairQueue: LoopQueue;
-  readonly perform: Runner['performPlanned'];
+  readonly runner: Runner;
   readonly notifyLoop: NotifyLoop;
-  /** Caches a queued run and its event, so that the first attempt need not read them again. */
-  remember(run: RunRow, event: EventRow): void;
 }
 
-export function createPlanner(options: PlannerOptions): Planner {
-  const { registry, queue } = options;
-  const matches = createMatcher(options.fairQueue);
+export function createPlanner(deps: PlannerDeps): Planner {
+  const { registry, queue } = deps;
+  const matches = createMatcher(deps.services.fairQueue);
 
   const planFor = async (
     scope: Scope,
@@ -65,7 +58,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       const searched = createSearched();
       for (const one of subscriptions)
         if (isDue(one.install, event) && (await matches(scope, one, event, { envelope, searched })))
-          await addRun(options, draft, scope, event, one, isNew);
+          await addRun(deps, draft, scope, event, one, isNew);
     }
     return draft;
   };
@@ -89,7 +82,7 @@ export function createPlanner(options: PlannerOptions): Planner {
         () => Promise.resolve(true),
       );
       const leases = queue.draft();
-      return [...units.flatMap((unit) => queueUnitOps(options, scope, unit, leases)), ...notes];
+      return [...units.flatMap((unit) => queueUnitOps(deps, scope, unit, leases)), ...notes];
     },
     async wanted(scope, installId, events) {
       const wanting: EventRow[] = [];
@@ -109,14 +102,15 @@ export function createPlanner(options: PlannerOptions): Planner {
 
 /** Adds the run of one event, or the record of a cut. */
 async function addRun(
-  options: PlannerOptions,
+  deps: PlannerDeps,
   draft: Draft,
   scope: Scope,
   event: EventRow,
   subscription: Subscription,
   isNew: (runId: string) => Promise<boolean>,
 ): Promise<void> {
-  const { store, clock, queue } = options;
+  const { clock, queue } = deps;
+  const { store } = deps.services;
   const nowMs = clock.nowMs();
   const run = runOf(event, subscription);
   // This check precedes the loop detection, so that an existing run is not counted twice for its root.
@@ -131,12 +125,13 @@ async function addRun(
     () => planned + unstoredOfRoot(queue, scope, root),
   );
   if (cut) {
-    await options.notifyLoop(scope, event, cut);
+    await deps.notifyLoop(scope, event, cut);
     const { code, message } = cut;
     return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
   }
   draft.perRoot.set(root, planned + 1);
-  const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) => options.perform(...args, queue);
+  const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) =>
+    deps.runner.performPlanned(...args, queue);
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
 }
 
@@ -149,7 +144,7 @@ function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root:
 }
 
 function queueUnitOps(
-  { queue, remember }: PlannerOptions,
+  { queue, runner }: PlannerDeps,
   scope: Scope,
   { run, event }: RunUnit,
   leases: Leases,
@@ -157,7 +152,7 @@ function queueUnitOps(
   const due = queueRunOp(queue, scope, keyOf(run), run.created_at, leases);
   const taken: Op['taken'] = (rows) => {
     // The run is cached before it is queued, because the queue may start it at once.
-    remember(run, event);
+    runner.remember(run, event);
     due.taken?.(rows);
   };
   return [insertRunsOp(scope, [run]), { ...due, taken }];

@@ -3,33 +3,23 @@
 import type { EventRow } from '../../../kernel/events/event.ts';
 import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { runsPerMinuteMax } from '../host-calls/limits.ts';
-import { createGate, type GateOptions } from '../budgets/gate.ts';
-import type { BudgetWaits } from '../budgets/waits.ts';
+import { createGate } from '../budgets/gate.ts';
+import type { RunDeps } from '../deps.ts';
 import { createRunRate } from './run-rate.ts';
-import { createApplyModes, type ApplyModesOptions } from '../modes/apply-modes.ts';
+import { createApplyModes } from '../modes/apply-modes.ts';
 import { createPluginSource } from '../modes/source.ts';
 import type { Source } from '../../proposals/again.ts';
-import { createAttempts, type AttemptOptions, type LeasedRun } from '../runs/attempt/attempt.ts';
-import { createEndAttempt, type EndingOptions } from '../runs/ending/ending.ts';
+import { createAttempts, type LeasedRun } from '../runs/attempt/attempt.ts';
+import { createEndAttempt } from '../runs/ending/ending.ts';
 import type { Install } from '../installs/schema.ts';
 import { createLater } from '../runs/ending/later.ts';
 import { createPlannedRuns } from '../runs/planned.ts';
 import type { RunRow } from '../runs/rows.ts';
-import { createTryRun, type TryOptions } from '../runs/attempt/try.ts';
-import { createVerdicts, type VerdictOptions } from '../runs/ending/verdict.ts';
+import { createTryRun } from '../runs/attempt/try.ts';
+import { createVerdicts } from '../runs/ending/verdict.ts';
 
 /** Limit of immediate repeats of a run whose install or reads changed, or that was interrupted. */
 const repeatsMax = 5;
-
-export type RunnerOptions = AttemptOptions &
-  EndingOptions &
-  Omit<VerdictOptions, 'end' | 'later' | 'applyModes'> &
-  ApplyModesOptions &
-  GateOptions &
-  Pick<TryOptions, 'isStopping'> & {
-    readonly random: () => number;
-    readonly waits: Pick<BudgetWaits, 'look'>;
-  };
 
 export interface Runner {
   /** Performs a stored run. */
@@ -47,18 +37,18 @@ export interface Runner {
   readonly proposed: Source;
 }
 
-export function createRunner(options: RunnerOptions): Runner {
-  const { store, clock } = options;
-  const attempts = createAttempts(options);
-  const end = createEndAttempt(options);
-  const later = createLater({ ...options, end });
-  const verdicts = createVerdicts({ ...options, end, later, applyModes: createApplyModes(options) });
-  const tryRun = createTryRun({ ...options, attempts, end, later, verdicts });
+export function createRunner(deps: RunDeps): Runner {
+  const { store } = deps.services;
+  const attempts = createAttempts(deps);
+  const end = createEndAttempt(deps);
+  const later = createLater(deps, end);
+  const verdicts = createVerdicts({ ...deps, end, later, applyModes: createApplyModes(deps) });
+  const tryRun = createTryRun({ ...deps, attempts, end, later, verdicts });
   const planned = createPlannedRuns(store);
   /** Runs in progress, bounded by the capacity of their work queue. */
   const active = new Map<string, AbortController>();
-  const gate = createGate(options);
-  const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
+  const gate = createGate(deps);
+  const rate = createRunRate(runsPerMinuteMax, deps.clock.monotonicMs);
 
   const putOff = async ({ item, queue }: LeasedRun, startAtMs: number): Promise<void> => {
     const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
@@ -77,16 +67,15 @@ export function createRunner(options: RunnerOptions): Runner {
       if (deferredBy) await putOff(leased, deferredBy.untilMs);
       else await tryUntilEnded({ ...leased, isSpent: spent !== null });
     } finally {
-      // The budget is checked after a deferral as well, because it may have changed before the run was
-      // deferred.
-      if (ended() || deferredBy) options.waits.look(scope, install.id);
+      // A deferral is checked as well, because the budget may have changed before it.
+      if (ended() || deferredBy) deps.waits.look(scope, install.id);
     }
   };
 
   const perform = async (leased: LeasedRun): Promise<void> => {
     const waitMs = rate.take(leased.run.install_id);
-    if (waitMs !== null) return putOff(leased, clock.nowMs() + waitMs);
-    const install = await options.registry.active(leased.item.scope, leased.run.install_id);
+    if (waitMs !== null) return putOff(leased, deps.clock.nowMs() + waitMs);
+    const install = await deps.registry.active(leased.item.scope, leased.run.install_id);
     await (install ? withinBudget(leased, install) : tryUntilEnded(leased));
   };
 
@@ -112,7 +101,7 @@ export function createRunner(options: RunnerOptions): Runner {
     performPlanned: (item, run, event, queue) =>
       whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),
     remember: planned.remember,
-    proposed: createPluginSource({ ...options, attempts }),
+    proposed: createPluginSource(deps, attempts),
     isActive: (runId) => active.has(runId),
     isBusy: () => active.size > 0,
     stopAttempt: (runId) => active.get(runId)?.abort(),

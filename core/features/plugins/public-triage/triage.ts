@@ -224,7 +224,10 @@ async function runOn(
         rootEventId: null,
         deadline: limits.wallMs,
       },
-      ...{ settings: {}, nowMs: 0, seed: 'public-triage', scopes: [] },
+      settings: {},
+      nowMs: 0,
+      seed: 'public-triage',
+      scopes: [],
     }),
   });
   if (outcome.status !== 'succeeded' || taken.answer?.length !== input.length)

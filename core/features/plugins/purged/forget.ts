@@ -39,7 +39,7 @@ const eventsOf = tenantStatement<{ id: string }>(
   `SELECT id FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:ids))`,
 );
 
-export function createForgetIssues(store: Store, shadows: Pick<ShadowWork, 'forget'>): ForgetIssues {
+export function createForgetIssues(store: Store, shadows: ShadowWork): ForgetIssues {
   return async (scope, purged) => {
     const rows = await store.read(scope, eventsOf, { ids: JSON.stringify([...purged.ids]) });
     const events = new Set(rows.map(({ id }) => id));
@@ -109,7 +109,8 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
     runIds.push(id);
     const effects = (JSON.parse(effects_json) as object[]).map((effect) => ({
       ...effect,
-      ...{ name: undefined, values: undefined },
+      name: undefined,
+      values: undefined,
     }));
     return [
       tenantOp(on.scope, forgetRun, { id, effects: JSON.stringify(effects), error: plainError(error_json) }),

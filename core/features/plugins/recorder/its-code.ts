@@ -7,7 +7,7 @@ import type { Recording } from './recording.ts';
  * @param pluginId plugin of the run; undefined if it is no longer known
  */
 export function whyNotItsCode(
-  { id, handlers }: Pick<PluginManifest, 'id' | 'handlers'>,
+  { id, handlers }: PluginManifest,
   { kind, name }: Recording['handler'],
   pluginId: string | undefined,
 ): string | null {

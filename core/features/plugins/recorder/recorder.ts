@@ -25,7 +25,7 @@ export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
 
 export interface Recorder {
   /** Adds a tape to a job, replacing the tape of an earlier attempt of the run. */
-  taped(job: Omit<TapedJob, 'tape'>): TapedJob;
+  taped(job: TapedJob): TapedJob;
   /** Returns ops that store a recording in the batch that ends the run; none without a tape, or beyond the daily limit. */
   ops(scope: Scope, job: TapedJob, outcome: SandboxOutcome): Promise<readonly Op[]> | readonly Op[];
   /** Releases the tape of a run. */

@@ -66,6 +66,6 @@ export async function decodeRecording(data: Uint8Array): Promise<Recording> {
   return JSON.parse(new TextDecoder().decode(await Bun.zstdDecompress(data))) as Recording;
 }
 
-export function callsInOrder({ calls, unanswered }: Pick<Recording, 'calls' | 'unanswered'>) {
+export function callsInOrder({ calls, unanswered }: Recording) {
   return [...calls, ...unanswered].sort((one, other) => one.call - other.call);
 }

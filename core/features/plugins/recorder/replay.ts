@@ -52,16 +52,17 @@ export interface ReplayJob extends Pick<
 }
 
 /** @throws ReplayInterrupted */
-export async function replay(
-  sandbox: Pick<Sandbox, 'run'>,
-  { recording, ...job }: ReplayJob,
-): Promise<Replayed> {
+export async function replay(sandbox: Sandbox, { recording, ...job }: ReplayJob): Promise<Replayed> {
   for (let tries = 1; ; tries++) {
     const pace = createPace(recording);
     const { handler, input } = recording;
     const limits = { ...recording.limits, wallMs: Math.min(recording.limits.wallMs, waitMsMax) };
     const outcome = await sandbox.run({
-      ...{ ...job, handler, limits, input, pace },
+      ...job,
+      handler,
+      limits,
+      input,
+      pace,
       partition: 0,
       fresh: true,
       call: () => Promise.reject(new Error('A replay makes no host calls.')),
@@ -205,7 +206,10 @@ function endingDivergence(
   const difference = firstDifference(comparable(end), comparable(replayed));
   return (
     difference && {
-      ...{ call: null, op: null, argument: null, field: difference.at },
+      call: null,
+      op: null,
+      argument: null,
+      field: difference.at,
       recorded: difference.one ?? null,
       replayed: difference.other ?? null,
     }

@@ -2,7 +2,6 @@
 // separate install id, so that a killed replay does not count as a violation of the install.
 import type { Static } from 'typebox';
 import type { Context } from '../../../kernel/context.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import {
   ApiError,
   invalidField,
@@ -12,14 +11,13 @@ import {
 } from '../../../platform/lib/errors/errors.ts';
 import { createFairPool } from '../../../platform/lib/fairness/fair-pool.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
+import type { PluginDeps } from '../deps.ts';
 import { readPackage } from '../installs/versions/check.ts';
-import { requireSignedTrial, type PluginTrust } from '../installs/consent/trust.ts';
+import { requireSignedTrial } from '../installs/consent/trust.ts';
 import { installModel } from '../installs/schema.ts';
 import { addWaitTime, type BillingAccount } from '../../../platform/lib/billing-account.ts';
-import type { Registry } from '../registry.ts';
 import { createRunRate } from '../planning/run-rate.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
-import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { whyNotItsCode } from './its-code.ts';
 import type { Recording } from './recording.ts';
 import type { RunReplayInput } from './schema.ts';
@@ -33,19 +31,13 @@ const queuedMax = 32;
 /** Longest shown value of a divergence, in characters of JSON. */
 const valueCharsMax = 2_000;
 
-export interface ReplayOptions {
-  readonly clock: Clock;
-  readonly sandbox: SandboxOnDemand;
-  readonly registry: Pick<Registry, 'source'>;
-  readonly trust: PluginTrust;
-}
-
 export interface RunReplays {
   /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
   replay(ctx: Context, runId: string, input: Static<typeof RunReplayInput>): Promise<Replayed>;
 }
 
-export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): RunReplays {
+export function createReplays(deps: PluginDeps): RunReplays {
+  const { clock, sandbox } = deps;
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
   const quota = new FairQuota(queuedMax);
   const fairQueue = createFairPool(1, () => undefined);
@@ -66,7 +58,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
       const recording = await recordingOf(ctx, run);
-      const code = await codeOf({ registry, trust }, ctx, { run, recording, input });
+      const code = await codeOf(deps, ctx, { run, recording, input });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
         throw rateLimited(
@@ -95,7 +87,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
 
 /** @throws ApiError validation_failed, and conflict if the code of the run is no longer stored */
 async function codeOf(
-  { registry, trust }: Pick<ReplayOptions, 'registry' | 'trust'>,
+  { registry, trust }: PluginDeps,
   ctx: Context,
   request: {
     readonly run: RunRow;

@@ -3,7 +3,6 @@
 import type { Change } from '../../../kernel/changes/change.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { sameValue } from '../../../kernel/changes/change.ts';
-import type { Committer } from '../../../kernel/changes/commit.ts';
 import {
   actionOf,
   cutText,
@@ -16,6 +15,7 @@ import {
 import { nameOf } from '../../../kernel/changes/object-name.ts';
 import type { Directory } from '../../../kernel/context.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { PluginDeps } from '../deps.ts';
 import { apiNamesOf } from '../undo/models.ts';
 import { oneTimeJobModelName, type OneTimeJob } from '../one-time-jobs/entries.ts';
 import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
@@ -54,17 +54,12 @@ export function effectOf(change: Change, outcome?: EffectOutcome): RunEffect {
   return { kind, id, action: actionOf(change), fields: fieldNames, ...(outcome ? { outcome } : {}) };
 }
 
-export interface PreviewOptions {
-  readonly store: Store;
-  readonly committer: Pick<Committer, 'preview'>;
-}
-
 /**
  * Returns the effects of unwritten changes, with their values.
  * @param outcomeOf returns the outcome of a change; absent for a trial
  */
 export async function previewEffects(
-  { store, committer }: PreviewOptions,
+  { committer, services: { store } }: PluginDeps,
   at: { readonly scope: Scope; readonly directory: Directory },
   changes: readonly Change[],
   outcomeOf?: (change: Change) => EffectOutcome,

@@ -38,8 +38,14 @@ async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<Ch
   const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
   const by = await ranBy(ctx.store, ctx.scope, row);
   const runEvent = endedRunEvent({
-    ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
-    ...{ error, by, calls: [], changes: [] },
+    run: row,
+    status: 'dead',
+    attempt: row.attempt,
+    mode: row.mode,
+    error,
+    by,
+    calls: [],
+    changes: [],
   });
   return {
     changes: runEvent ? [runEvent] : [],

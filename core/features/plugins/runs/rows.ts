@@ -117,12 +117,16 @@ const openOfHandler = tenantStatement<{ id: string }>(
      AND status IN ('queued', 'running', 'retrying') LIMIT 1`,
 );
 
-export interface NewRun {
+/** Identity of a run and its place in the order of runs. */
+interface RunKey {
   readonly id: string;
   readonly installId: string;
   readonly handler: { readonly kind: HandlerKind; readonly name: string };
   readonly orderKey: string;
   readonly sequence: number;
+}
+
+export interface NewRun extends RunKey {
   readonly eventId: string | null;
   readonly rootEventId: string | null;
   readonly depth: number;
@@ -132,12 +136,7 @@ export interface NewRun {
 }
 
 /** Returns a new run of a schedule, due by its time or by request. */
-export function scheduledRun(
-  id: string,
-  install: Pick<Install, 'id' | 'mode' | 'modes' | 'probationLeft' | 'budget'>,
-  schedule: string,
-  nowMs: number,
-): NewRun {
+export function scheduledRun(id: string, install: Install, schedule: string, nowMs: number): NewRun {
   return {
     id,
     installId: install.id,
@@ -173,7 +172,7 @@ export function queueRunOps(
 }
 
 /** Returns the arguments of `queueRunOp` from a run's row. */
-export function keyOf(run: RunRow): Parameters<typeof queueRunOp>[2] {
+export function keyOf(run: RunRow): RunKey {
   return {
     id: run.id,
     installId: run.install_id,
@@ -187,7 +186,7 @@ export function keyOf(run: RunRow): Parameters<typeof queueRunOp>[2] {
 export function queueRunOp(
   queue: WorkQueue,
   scope: Scope,
-  run: Pick<NewRun, 'id' | 'installId' | 'handler' | 'orderKey' | 'sequence'>,
+  run: RunKey,
   nowMs: number,
   leases: Leases = queue,
 ): Op {

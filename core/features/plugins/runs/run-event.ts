@@ -22,7 +22,7 @@ interface RanBy {
 }
 
 interface FinishedRun extends Pick<RunRecord, 'attempt' | 'error'> {
-  readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
+  readonly run: RunRow;
   readonly status: 'succeeded' | 'dead';
   readonly mode: InstallMode;
   readonly by: RanBy;
@@ -93,12 +93,7 @@ const findPlugin = tenantStatement<Omit<RanBy, 'pluginVersion'>>(
 );
 
 /** Returns the plugin of a run. @param install install at the last attempt; absent without an attempt */
-export async function ranBy(
-  store: Store,
-  scope: Scope,
-  run: Pick<RunRow, 'install_id'>,
-  install?: Install,
-): Promise<RanBy> {
+export async function ranBy(store: Store, scope: Scope, run: RunRow, install?: Install): Promise<RanBy> {
   if (install) {
     const { pluginId, pluginVersion, manifest } = install;
     return { pluginId, pluginVersion, name: manifest.name ?? pluginId };

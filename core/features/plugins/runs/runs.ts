@@ -33,9 +33,12 @@ import {
 const textScope = effectTable.logs.scope;
 
 /** State of runs that is not stored in their rows. */
-export interface RunActivity {
+interface ActiveRuns {
   /** True if a queued run is in progress. */
   isActive(runId: string): boolean;
+}
+
+export interface RunActivity extends ActiveRuns {
   /** Returns the exhausted budget that defers the runs of an install; null if there is none. */
   deferredBy(scope: Scope, installId: string): Promise<Spent | null>;
   /** Stores runs that have no row yet: of a whole workspace, or of one install. */
@@ -147,7 +150,7 @@ function showProgress({ status }: RunRow, isActive: boolean, deferredBy: Spent |
 /** @param known facts that are not in the row */
 export function showRun(
   row: RunRow,
-  activity: Pick<RunActivity, 'isActive'>,
+  activity: ActiveRuns,
   known: { readonly recording?: RecordingFacts | undefined; readonly deferredBy?: Spent | null } = {},
 ) {
   const { recording, deferredBy = null } = known;
@@ -193,7 +196,9 @@ function toReaderResponse({ scopes }: Context, run: RunResponseBody): RunRespons
   const message = `The message requires the scope ${textScope}. Use a key that has it.`;
   return {
     ...run,
-    ...{ logs: [], result: null, leftOut: [textScope] },
+    logs: [],
+    result: null,
+    leftOut: [textScope],
     effects: run.effects.map((effect) => ({ ...effect, values: null })),
     error: run.error && { ...run.error, message },
   };

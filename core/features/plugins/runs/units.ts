@@ -33,7 +33,10 @@ export function runUnit(
   const { id, installId, handler, orderKey, sequence } = planned.run;
   const run = queuedRow(planned.run, nowMs);
   return {
-    ...{ run, event, id, sequence },
+    run,
+    event,
+    id,
+    sequence,
     scope: scopeOf(scope.workspaceId, installId),
     subject: installId,
     // A run whose order key is its id never waits for another run.

@@ -8,13 +8,13 @@ import type { Install } from '../installs/schema.ts';
 export type Declared = Readonly<Record<string, SecretRequest>>;
 
 /** Returns the names of set secrets that the installed version does not declare. */
-export function asleepIn({ secretsSet, manifest }: Pick<Install, 'secretsSet' | 'manifest'>): string[] {
+export function asleepIn({ secretsSet, manifest }: Install): string[] {
   return Object.keys(secretsSet).filter((name) => !Object.hasOwn(manifest.secrets ?? {}, name));
 }
 
 export function followedSecrets(
-  { secretsSet, manifest: before }: Pick<Install, 'secretsSet' | 'manifest'>,
-  now: Pick<PluginManifest, 'secrets' | 'version'>,
+  { secretsSet, manifest: before }: Install,
+  now: PluginManifest,
   asleep: Declared,
 ): { readonly set: Install['secretsSet']; readonly dropped: readonly string[] } {
   const isBack = Bun.semver.order(now.version, before.version) < 0;

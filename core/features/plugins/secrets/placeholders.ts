@@ -18,11 +18,7 @@ function placeholderOf(sealing: Sealing, scope: Scope, installId: string, name: 
 /** Placeholders of all secrets that a manifest declares, by name. */
 export type Placeholders = Readonly<Record<string, string>>;
 
-export function placeholdersOf(
-  sealing: Sealing,
-  scope: Scope,
-  { id, manifest }: Pick<Install, 'id' | 'manifest'>,
-): Placeholders {
+export function placeholdersOf(sealing: Sealing, scope: Scope, { id, manifest }: Install): Placeholders {
   return Object.fromEntries(
     Object.keys(manifest.secrets ?? {}).map((name) => [name, placeholderOf(sealing, scope, id, name)]),
   );
@@ -37,7 +33,7 @@ export interface SecretsForGuest {
 export function secretsForGuest(
   sealing: Sealing,
   scope: Scope,
-  install: Pick<Install, 'id' | 'manifest' | 'secretsSet'>,
+  install: Install,
 ): SecretsForGuest | undefined {
   if (!install.manifest.secrets) return undefined;
   const refs = placeholdersOf(sealing, scope, install);
@@ -61,7 +57,7 @@ export interface HeaderSecret {
  * @throws CallError egress_denied if a placeholder is anywhere else
  */
 export function findSecrets(
-  { secrets = {} }: Pick<PluginManifest, 'secrets'>,
+  { secrets = {} }: PluginManifest,
   placeholders: Placeholders,
   { origin, url, headers, body }: OutgoingText,
 ): ReadonlyMap<string, HeaderSecret> {

@@ -46,7 +46,12 @@ const Report = Closed({
 export type ShadowReport = Static<typeof Report>;
 
 export const emptyReport: ShadowReport = {
-  ...{ runs: 0, same: 0, different: 0, failed: 0, dropped: 0, cpuMs: 0 },
+  runs: 0,
+  same: 0,
+  different: 0,
+  failed: 0,
+  dropped: 0,
+  cpuMs: 0,
   differences: [],
 };
 

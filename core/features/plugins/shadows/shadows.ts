@@ -5,12 +5,9 @@ import { isoTime, requireVersion } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
-import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
-import { requestedVersion } from '../backtests/backtests.ts';
-import type { PackageRules } from '../installs/versions/check.ts';
+import { requestedVersion, type TrialRules } from '../backtests/backtests.ts';
 import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/schema.ts';
-import type { PluginTrust } from '../installs/consent/trust.ts';
 import { emptyReport, type ShadowCreate, type ShadowReport } from './report.ts';
 import { beginShadowOp, findShadow, runningShadows, stopShadowOp, type ShadowRow } from './rows.ts';
 import type { ShadowWork } from './work.ts';
@@ -18,10 +15,8 @@ import type { ShadowWork } from './work.ts';
 /** Limit of running shadows in a workspace. */
 const shadowsMax = 10;
 
-export interface ShadowRules extends PackageRules {
-  readonly checkFilter: CheckFilter;
-  readonly trust: PluginTrust;
-  readonly shadows: Pick<ShadowWork, 'begin' | 'stop' | 'seen'>;
+export interface ShadowRules extends TrialRules {
+  readonly shadows: ShadowWork;
 }
 
 /** @throws ApiError not_found, validation_failed, forbidden, conflict */
@@ -63,7 +58,7 @@ export async function beginShadow(
 }
 
 /** @throws ApiError not_found */
-export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pick<ShadowRules, 'shadows'>) {
+export async function getShadow(ctx: Context, pluginId: string, { shadows }: ShadowRules) {
   const install = await getInstall(ctx, pluginId);
   const row = await rowOf(ctx, install.id);
   if (!row) throw noShadow(install);

@@ -8,11 +8,12 @@ import type { Mentions } from '../../../platform/lib/text/mentions.ts';
 import { expandScopes } from '../../../kernel/rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { RequestedVersion } from '../backtests/backtests.ts';
-import type { BacktestEngine, EngineOptions } from '../backtests/engine/engine.ts';
+import type { BacktestEngine } from '../backtests/engine/engine.ts';
 import { differencesOf, unwanted } from '../backtests/gate.ts';
 import type { Tried, Version } from '../backtests/engine/trial.ts';
 import { createValues } from '../backtests/values.ts';
 import { asInstalled } from '../backtests/engine/versions.ts';
+import type { PluginDeps } from '../deps.ts';
 import type { Install } from '../installs/schema.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { withoutEntries } from '../purged/reports.ts';
@@ -69,14 +70,15 @@ interface Shadow {
   unstored: number;
 }
 
-type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbox' | 'services'> & {
+interface ShadowDeps extends PluginDeps {
   readonly engine: BacktestEngine;
-};
+}
 
-export function createShadowWork(options: WorkOptions): ShadowWork {
-  const { store, clock, sandbox } = options;
+export function createShadowWork(deps: ShadowDeps): ShadowWork {
+  const { clock, sandbox } = deps;
+  const { store } = deps.services;
   const shadows = new Map<string, Shadow>();
-  const line = createLine(options, shadows);
+  const line = createLine(deps, shadows);
   let stoppings: Promise<unknown> = Promise.resolve();
 
   const stop = (installId: string): void => {
@@ -104,7 +106,9 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     void shadows.set(row.install_id, shadowOf(store, row, version));
 
   return {
-    ...{ begin, stop, follow },
+    begin,
+    stop,
+    follow,
     note(ended) {
       const shadow = shadows.get(ended.install.id);
       if (shadow && shadow.row.beside_sha256 === ended.install.sha256) line.add(shadow, ended);
@@ -143,7 +147,10 @@ function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shad
   // The rejection is reported where the values are awaited; this handler only prevents an unhandled rejection.
   values.catch(() => undefined);
   return {
-    ...{ row, scope, version, values },
+    row,
+    scope,
+    version,
+    values,
     isolateId: `${row.install_id}.shadow.${row.started_at}`,
     stopped: new AbortController(),
     waiting: 0,
@@ -153,13 +160,13 @@ function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shad
 }
 
 /** Creates the queue of runs, shared by all shadows. */
-function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
-  const { log } = options.services;
+function createLine(deps: ShadowDeps, shadows: ReadonlyMap<string, Shadow>) {
+  const { log } = deps.services;
   const waiting: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
-  const compare = createCompare(options);
+  const compare = createCompare(deps);
   let working: Promise<void> | null = null;
 
-  const { keep: storeReport, keepAll: storeAllReports } = createReportStore(options, shadows);
+  const { keep: storeReport, keepAll: storeAllReports } = createReportStore(deps, shadows);
 
   const drop = (shadow: Shadow): void => {
     shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
@@ -216,7 +223,7 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
   };
 }
 
-function createReportStore({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+function createReportStore({ services: { store } }: ShadowDeps, shadows: ReadonlyMap<string, Shadow>) {
   const storeReport = async (shadow: Shadow): Promise<void> => {
     if (shadow.unstored === 0 || shadow.stopped.signal.aborted) return;
     shadow.unstored = 0;
@@ -234,7 +241,8 @@ interface Compared {
 }
 
 /** Runs the other version on the event and compares the effects. */
-function createCompare({ store, committer, engine }: WorkOptions) {
+function createCompare(deps: ShadowDeps) {
+  const { engine } = deps;
   return async (shadow: Shadow, ended: EndedRun): Promise<Compared> => {
     const { scope, install: real, event, run } = ended;
     const { signal } = shadow.stopped;
@@ -243,7 +251,9 @@ function createCompare({ store, committer, engine }: WorkOptions) {
     const past = await engine.pastsFor(scope, install).at(event);
     const isWanted = await (await engine.subscribed(scope, install))(event);
     const version = {
-      ...{ install, source: shadow.version.code.code, isolateId: shadow.isolateId },
+      install,
+      source: shadow.version.code.code,
+      isolateId: shadow.isolateId,
       values: await shadow.values,
     };
     const simulated = { ...run, mode: install.mode };
@@ -254,7 +264,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
     // The stored values of both versions are separate, so they are not compared.
     const changes = ended.changes.filter(({ kind }) => kind !== kvModelName);
     const at = { scope, directory: past.directory };
-    const did = { error: ended.error, effects: await previewEffects({ store, committer }, at, changes) };
+    const did = { error: ended.error, effects: await previewEffects(deps, at, changes) };
     // Error messages of both sides have different forms, so two failures count as the same.
     const bothFailed = did.error !== null && tried.error !== null;
     return { tried, fields: bothFailed ? [] : differencesOf(did, tried) };

@@ -41,8 +41,15 @@ export interface TrailParts {
 }
 
 const plain = {
-  ...{ type: null, types: [], actor: null, isUndo: false, fields: [] },
-  ...{ run: null, proposal: null, undo: null, delivery: null },
+  type: null,
+  types: [],
+  actor: null,
+  isUndo: false,
+  fields: [],
+  run: null,
+  proposal: null,
+  undo: null,
+  delivery: null,
 };
 
 /** Returns each node after its parent, siblings by time. */
@@ -202,7 +209,10 @@ function proposalNode(
     : { title: null, decidedBy: null, undoneBy: null };
   return {
     ...plain,
-    ...{ id, parentId: run_id, kind: 'proposal', at: isoTime(created_at) },
+    id,
+    parentId: run_id,
+    kind: 'proposal',
+    at: isoTime(created_at),
     proposal: { status, ...seen },
   };
 }

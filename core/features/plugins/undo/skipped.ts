@@ -47,7 +47,11 @@ export async function showSkipped(
       name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
     const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
     responses.push({
-      ...{ kind: change.kind, id: change.id, issue, field: name, reason },
+      kind: change.kind,
+      id: change.id,
+      issue,
+      field: name,
+      reason,
       ranSet: valueIn(change.after),
       now: valueIn(entity),
       ...changedByOf(

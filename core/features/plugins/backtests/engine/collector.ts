@@ -83,7 +83,9 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
     compare: comparisons.add,
     report({ window, events, endedBy }) {
       return {
-        ...{ window, events, endedBy },
+        window,
+        events,
+        endedBy,
         runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
         ...comparisons.shown(),
         effectsRepeated: repeated,
@@ -114,7 +116,9 @@ function createComparisons() {
         if (effects.length === effectsMax) leftOut++;
         else
           effects.push({
-            ...{ eventId: event.id, sequence: event.sequence, issueId: effect.id },
+            eventId: event.id,
+            sequence: event.sequence,
+            issueId: effect.id,
             at: new Date(event.createdAt).toISOString(),
             ...one,
             people: agreement,

@@ -1,7 +1,6 @@
 // Runs versions on recorded events in log order, with the state as of each event. A few runs are concurrent,
 // but the results are the same as in sequence. Live runs have priority.
-import type { Committer } from '../../../../kernel/changes/commit.ts';
-import type { Context, Directory, Services } from '../../../../kernel/context.ts';
+import type { Context } from '../../../../kernel/context.ts';
 import { renderEvent, type EventRow } from '../../../../kernel/events/event.ts';
 import { pageAfter } from '../../../../kernel/events/log/log.ts';
 import type { FilterFields } from '../../../../platform/lib/filter/filter.ts';
@@ -9,12 +8,13 @@ import { createSearched } from '../../../../platform/lib/filter/filter-match.ts'
 import { derivedId, idPrefixes } from '../../../../platform/lib/ids.ts';
 import { createPasts, isNaming, type Pasts } from '../../../../kernel/resource/as-of/past.ts';
 import type { Scope, Store } from '../../../../platform/store/store.ts';
+import type { AttemptDeps } from '../../deps.ts';
 import { principalOf } from '../../host-calls/host-gateway.ts';
 import { matchingTypes } from '../../installs/versions/matching-types.ts';
 import type { Install } from '../../installs/schema.ts';
 import { findCut } from '../../planning/loops.ts';
 import { byTypeOf, type ByType } from '../../registry.ts';
-import { createAttempts, type AttemptOptions } from '../../runs/attempt/attempt.ts';
+import { createAttempts } from '../../runs/attempt/attempt.ts';
 import type { RunEffect } from '../../runs/effects.ts';
 import { createMatcher } from '../../planning/subscription-matcher.ts';
 import { afterwardsOf } from './afterwards.ts';
@@ -48,24 +48,13 @@ export interface BacktestProgress {
   readonly runs: number;
 }
 
-export interface EngineOptions extends AttemptOptions {
-  readonly services: Services;
-  readonly committer: Pick<Committer, 'preview'>;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
+export interface BacktestDeps extends AttemptDeps {
   /** True if live runs are in progress. */
   readonly isBusy: () => boolean;
 }
 
-export interface BacktestEngine {
-  /** Returns the report of a version; rejects if `signal` is aborted. */
-  backtest(
-    scope: Scope,
-    version: Version,
-    window: BacktestWindow,
-    signal: AbortSignal,
-    onProgress: (progress: BacktestProgress) => void,
-  ): Promise<BacktestReport>;
+/** Runs a version on single events. */
+interface TrialEngine {
   readonly tryOn: TryOn;
   pastsFor(scope: Scope, install: Install): Pasts;
   /** Waits briefly while live runs are in progress. @throws if `signal` is aborted */
@@ -74,21 +63,33 @@ export interface BacktestEngine {
   subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
 }
 
-export function createEngine(options: EngineOptions): BacktestEngine {
-  const { store, services } = options;
-  const attempts = createAttempts(options);
-  const tryOn = createTrials({ attempts, store, committer: options.committer });
+export interface BacktestEngine extends TrialEngine {
+  /** Returns the report of a version; rejects if `signal` is aborted. */
+  backtest(
+    scope: Scope,
+    version: Version,
+    window: BacktestWindow,
+    signal: AbortSignal,
+    onProgress: (progress: BacktestProgress) => void,
+  ): Promise<BacktestReport>;
+}
+
+export function createEngine(deps: BacktestDeps): BacktestEngine {
+  const { services } = deps;
+  const { store } = services;
+  const attempts = createAttempts(deps);
+  const tryOn = createTrials(deps, attempts);
   const matches = createMatcher(services.fairQueue);
 
   const yieldTo = async (signal: AbortSignal): Promise<void> => {
-    for (let waited = 0; options.isBusy() && waited < politeMs; waited += politeStepMs)
+    for (let waited = 0; deps.isBusy() && waited < politeMs; waited += politeStepMs)
       await Bun.sleep(politeStepMs);
     signal.throwIfAborted();
   };
 
   const subscribed: BacktestEngine['subscribed'] = async (scope, install) => {
-    const directory = await options.directoryOf(scope);
-    const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
+    const directory = await deps.directoryOf(scope);
+    const filterFields = (type: string): FilterFields => deps.filterFields(type, directory);
     const byType: ByType = byTypeOf({ log: services.log, filterFields }, [install]);
     return async (event) => {
       const [subscription] = byType.get(event.type) ?? [];
@@ -104,9 +105,18 @@ export function createEngine(options: EngineOptions): BacktestEngine {
     const { actor, scopes, narrowed } = principalOf(scope, install);
     return createPasts(async (): Promise<Context> => ({
       ...services,
-      ...{ scope, workspaceId: scope.workspaceId, directory: await options.directoryOf(scope) },
-      ...{ actor, authority: { actor }, scopes, narrowed, visibleTeams: null },
-      ...{ cause: null, requestId: '', traceparent: null, staged: null },
+      scope,
+      workspaceId: scope.workspaceId,
+      directory: await deps.directoryOf(scope),
+      actor,
+      authority: { actor },
+      scopes,
+      narrowed,
+      visibleTeams: null,
+      cause: null,
+      requestId: '',
+      traceparent: null,
+      staged: null,
     }));
   };
 
@@ -172,7 +182,7 @@ function createOrderedPool(underWayMax: number): OrderedPool {
   };
 }
 
-function createBacktest(store: Store, engine: Omit<BacktestEngine, 'backtest'>): BacktestEngine['backtest'] {
+function createBacktest(store: Store, engine: TrialEngine): BacktestEngine['backtest'] {
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
     const isWanted = await engine.subscribed(scope, install);

@@ -1,10 +1,10 @@
 // Runs a version on one past event, in the real sandbox and against the real API, without committing anything.
 import * as callErrors from '../../../../../sdk/plugin/errors.ts';
-import type { Committer } from '../../../../kernel/changes/commit.ts';
 import type { EventRow } from '../../../../kernel/events/event.ts';
 import { derivedId, idPrefixes } from '../../../../platform/lib/ids.ts';
 import type { SeenPast } from '../../../../kernel/resource/as-of/past.ts';
-import type { Scope, Store } from '../../../../platform/store/store.ts';
+import type { Scope } from '../../../../platform/store/store.ts';
+import type { PluginDeps } from '../../deps.ts';
 import type { Install } from '../../installs/schema.ts';
 import type { Attempts } from '../../runs/attempt/attempt.ts';
 import { previewEffects, type RunEffect } from '../../runs/effects.ts';
@@ -54,12 +54,7 @@ export type TryOn = (
   order?: Order,
 ) => Promise<Tried>;
 
-export function createTrials(options: {
-  readonly attempts: Attempts;
-  readonly store: Store;
-  readonly committer: Pick<Committer, 'preview'>;
-}): TryOn {
-  const { attempts } = options;
+export function createTrials(deps: PluginDeps, attempts: Attempts): TryOn {
   return async (scope, version, event, past, signal, { again, before } = {}) => {
     const { install, source, isolateId } = version;
     const run = again ?? runOf(version, event);
@@ -79,7 +74,7 @@ export function createTrials(options: {
         if (outcome.status === 'succeeded') {
           values.commit();
           const at = { scope, directory: past.directory };
-          return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
+          return { ...seen, error: null, effects: await previewEffects(deps, at, staged.changes) };
         }
         const code = outcome.status === 'failed' ? codeOf(outcome, seen.calls) : 'interrupted';
         return { ...seen, error: { code, message: outcome.message }, effects: [] };

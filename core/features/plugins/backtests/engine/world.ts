@@ -42,7 +42,10 @@ export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptio
   };
 
   return {
-    ...{ past, values, source, isolateId },
+    past,
+    values,
+    source,
+    isolateId,
     gateway: (real) => ({
       ...real,
       async call(route, call) {

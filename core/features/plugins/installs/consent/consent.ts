@@ -52,7 +52,10 @@ export function consentOf(
     signature: signatureSentence(version.publisher, version.unknownKey),
     scopes: scopesOf(manifest, before),
     hosts: (manifest.net ?? []).map((host) => ({
-      ...{ origin: host.origin, methods: host.methods ?? null, path: host.path ?? null, why: host.why },
+      origin: host.origin,
+      methods: host.methods ?? null,
+      path: host.path ?? null,
+      why: host.why,
       ...describeHost(host, was.net ?? []),
     })),
     ...handledBy(manifest, was),
@@ -69,7 +72,9 @@ function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
   const { secrets = {}, on = {}, schedules = {}, actions = {}, routes = {} } = manifest;
   return {
     secrets: Object.entries(secrets).map(([name, { hosts, header }]) => ({
-      ...{ name, hosts: [...hosts], header },
+      name,
+      hosts: [...hosts],
+      header,
       ...describeRequest(name, secrets, was.secrets, secretSentence),
     })),
     events: Object.keys(on).map((type) => ({ type, ...describeRequest(type, on, was.on, eventSentence) })),
@@ -78,11 +83,15 @@ function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
       ...describeRequest(name, schedules, was.schedules, scheduleSentence),
     })),
     actions: Object.entries(actions).map(([name, { target }]) => ({
-      ...{ name, target },
+      name,
+      target,
       ...describeRequest(name, actions, was.actions, actionSentence),
     })),
     routes: Object.entries(routes).map(([name, { method, auth, why = '' }]) => ({
-      ...{ name, method, auth, why },
+      name,
+      method,
+      auth,
+      why,
       ...describeRequest(name, routes, was.routes, routeSentence),
     })),
   };
@@ -131,8 +140,13 @@ function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Conse
   return Object.entries(scopes).map(([scope, request]) => {
     const { sentence, before: shorter } = describeRequest(scope, scopes, previousScopes, sentenceOf);
     return {
-      ...{ scope, why: request.why, rows: request.where ?? null, fields: request.fields ?? null },
-      ...{ granted: granted.has(scope), sentence, before: shorter },
+      scope,
+      why: request.why,
+      rows: request.where ?? null,
+      fields: request.fields ?? null,
+      granted: granted.has(scope),
+      sentence,
+      before: shorter,
       added: !isRequested(scope, request, previousScopes),
     };
   });

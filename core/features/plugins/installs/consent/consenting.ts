@@ -45,7 +45,9 @@ export async function giveConsent(
   checkSettings(manifest, settings);
   const version = { pluginVersion: manifest.version, sha256: pending.sha256, publisher, manifest };
   const facts = {
-    ...{ ...version, grant, settings },
+    ...version,
+    grant,
+    settings,
     mode: pending.mode ?? install.mode,
     modes: pending.modes ?? install.modes,
   };

@@ -21,7 +21,7 @@ const ofSettings: Whose = { at: 'settings', whose: 'plugin' };
 type Settings = Readonly<Record<string, unknown>>;
 
 /** @throws ApiError validation_failed with the first invalid setting */
-export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, input: Settings): void {
+export function checkSettings({ settings: schema }: PluginManifest, input: Settings): void {
   if (schema === undefined) {
     const [unknown] = Object.keys(input);
     if (unknown !== undefined) throw invalid([unknownValue(unknown, [], ofSettings)]);
@@ -42,7 +42,7 @@ export function effectiveSettings({
   manifest,
   settings,
 }: {
-  readonly manifest: Pick<PluginManifest, 'settings'>;
+  readonly manifest: PluginManifest;
   readonly settings: Settings;
 }): Record<string, unknown> {
   return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);

@@ -1,11 +1,11 @@
 // Disables installs whose `engines` range excludes this server version, and enables disabled ones whose range
 // includes it. The check runs once at startup.
-import { systemAuthor, type Committer } from '../../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../../kernel/context.ts';
+import { systemAuthor } from '../../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../../inbox/items.ts';
-import type { Ids } from '../../../../platform/lib/ids.ts';
 import { systemStatement, type SqlRow } from '../../../../platform/store/statement.ts';
-import { scopeOf, type Op, type Scope, type Store } from '../../../../platform/store/store.ts';
+import { scopeOf, type Scope } from '../../../../platform/store/store.ts';
+import type { PluginDeps } from '../../deps.ts';
+import type { StateOps } from '../disable.ts';
 import { fitsServer } from './check.ts';
 import { unmatchedReason } from './matching-types.ts';
 import { installModel, type Install } from '../schema.ts';
@@ -16,30 +16,26 @@ const running = systemStatement<SqlRow>(
   `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,
 );
 
-interface EnginesOptions {
-  readonly store: Store;
-  readonly committer: Committer;
-  readonly ids: Ids;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly serverVersion: string;
-  stateOps(install: Install, at: { readonly scope: Scope }): readonly Op[];
-  nowMs(): number;
-}
-
-export async function checkEngines(options: EnginesOptions): Promise<void> {
-  for (const row of await options.store.readSystem(running)) {
+export async function checkEngines(deps: PluginDeps, stateOps: StateOps): Promise<void> {
+  for (const row of await deps.services.store.readSystem(running)) {
     const install = installModel.fromRow(row);
-    const fits = fitsServer(install.manifest, options.serverVersion);
+    const fits = fitsServer(install.manifest, deps.serverVersion);
     if (fits !== (install.state === 'active'))
-      await move(options, scopeOf(String(row.workspace_id)), install, fits);
+      await move(deps, stateOps, scopeOf(String(row.workspace_id)), install, fits);
   }
 }
 
-async function move(options: EnginesOptions, scope: Scope, install: Install, fits: boolean): Promise<void> {
+async function move(
+  deps: PluginDeps,
+  stateOps: StateOps,
+  scope: Scope,
+  install: Install,
+  fits: boolean,
+): Promise<void> {
   const { manifest, pluginId, id } = install;
-  const nowMs = options.nowMs();
-  const directory = await options.directoryOf(scope);
-  const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${options.serverVersion}.`;
+  const nowMs = deps.clock.nowMs();
+  const directory = await deps.directoryOf(scope);
+  const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${deps.serverVersion}.`;
   const patch = fits
     ? { state: 'active' as const, stateReason: unmatchedReason(install) }
     : { state: 'incompatible' as const, stateReason: reason };
@@ -52,7 +48,7 @@ async function move(options: EnginesOptions, scope: Scope, install: Install, fit
     body: `${reason} Install a compatible version. Missed events are counted and can be backfilled.`,
     target: { kind: installModel.name, id },
   };
-  const items = fits ? [] : itemsForAdmins(note, { ids: options.ids, nowMs, directory });
-  const ops = options.stateOps(change.after, { scope });
-  await options.committer.commit(systemAuthor(scope, 'plugins', directory), [change, ...items], [], ops);
+  const items = fits ? [] : itemsForAdmins(note, { ids: deps.services.ids, nowMs, directory });
+  const ops = stateOps(change.after, { scope });
+  await deps.committer.commit(systemAuthor(scope, 'plugins', directory), [change, ...items], [], ops);
 }

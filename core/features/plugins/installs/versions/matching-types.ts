@@ -4,7 +4,10 @@ import { expandScopes } from '../../../../kernel/rights/scopes.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../../../kernel/rights/rights.ts';
 import type { Install } from '../schema.ts';
 
-export function rightsOfInstall({ manifest, grant }: Pick<Install, 'manifest' | 'grant'>): Rights {
+/** Parts of an install that decide which events it receives. */
+type Subscriber = Pick<Install, 'manifest' | 'grant'>;
+
+export function rightsOfInstall({ manifest, grant }: Subscriber): Rights {
   return rightsOf(manifest.scopes, grant);
 }
 
@@ -12,13 +15,13 @@ export function subscribedTypes({ manifest }: Pick<Install, 'manifest'>): EventT
   return Object.keys(manifest.on ?? {}) as EventType[];
 }
 
-export function matchingTypes(install: Pick<Install, 'manifest' | 'grant'>): EventType[] {
+export function matchingTypes(install: Subscriber): EventType[] {
   const rights = rightsOfInstall(install);
   return subscribedTypes(install).filter((type) => mayHear(rights, type));
 }
 
 /** Returns why an active install does not receive all subscribed events, and what to do; null if it does. */
-export function unmatchedReason(install: Pick<Install, 'manifest' | 'grant'>): string | null {
+export function unmatchedReason(install: Subscriber): string | null {
   const matching = matchingTypes(install);
   const unmatched = subscribedTypes(install).filter((type) => !matching.includes(type));
   if (unmatched.length === 0) return null;

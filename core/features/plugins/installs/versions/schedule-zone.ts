@@ -7,7 +7,7 @@ import { invalidField } from '../../../../platform/lib/errors/errors.ts';
 type Schedule = NonNullable<PluginManifest['schedules']>[string];
 
 /** Returns an IANA name; default UTC. */
-export function zoneOf({ timeZone, tz }: Pick<Schedule, 'timeZone' | 'tz'>): string {
+export function zoneOf({ timeZone, tz }: Schedule): string {
   return timeZone ?? tz ?? 'UTC';
 }
 

@@ -105,7 +105,7 @@ export const VersionResponse = namedSchema(
   }),
 );
 
-export async function listVersions(ctx: Context, { id }: Pick<Install, 'id'>) {
+export async function listVersions(ctx: Context, { id }: Install) {
   const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: id });
   return {
     data: rows.map((row) => ({
@@ -124,7 +124,7 @@ export async function listVersions(ctx: Context, { id }: Pick<Install, 'id'>) {
 /** Returns secrets as declared by the latest stored version that has them. */
 export async function lastDeclared(
   ctx: Context,
-  { id }: Pick<Install, 'id'>,
+  { id }: Install,
   names: readonly string[],
 ): Promise<Declared> {
   if (names.length === 0) return {};
@@ -147,7 +147,7 @@ export type StoredVersion = Pick<
 /** @param wanted a version such as 1.4.2; default the previous one. @throws ApiError conflict if there is none */
 export async function findStoredVersion(
   ctx: Context,
-  install: Pick<Install, 'id' | 'pluginId'>,
+  install: Install,
   wanted: string | undefined,
 ): Promise<StoredVersion> {
   const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: install.id });

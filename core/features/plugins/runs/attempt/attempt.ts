@@ -2,35 +2,27 @@
 import { Staging, stagedCharsMax } from '../../../../kernel/changes/staging.ts';
 import type { Cause } from '../../../../kernel/events/log/origin.ts';
 import type { EventRow } from '../../../../kernel/events/event.ts';
-import type { FreshEvents } from '../../../../kernel/events/consumers/fresh.ts';
 import type { WorkItem, WorkQueue } from '../../../../kernel/events/work/queue.ts';
-import type { App } from '../../../../kernel/http/app.ts';
-import type { Ledger } from '../../../../kernel/ledger/ledger.ts';
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { plainText } from '../../../../platform/lib/text/printable.ts';
 import { scopeOfEvent } from '../../../../kernel/rights/rights.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../../../platform/sandbox/supervisor.ts';
-import type { Store, Scope } from '../../../../platform/store/store.ts';
+import type { Scope } from '../../../../platform/store/store.ts';
 import { callHost } from '../../host-calls/bridge.ts';
 import type { World } from '../../backtests/engine/world.ts';
 import { createMeter, type Meter } from '../../budgets/meter.ts';
-import type { Usage } from '../../budgets/usage.ts';
-import type { CallQueue } from '../../host-calls/call-queue.ts';
 import {
   hostGatewayOf,
   principalOf,
   type BridgeCall,
   type HostGateway,
 } from '../../host-calls/host-gateway.ts';
+import type { AttemptDeps, PluginDeps } from '../../deps.ts';
 import { effectiveModes, type Modes } from '../../installs/mode.ts';
 import type { Install } from '../../installs/schema.ts';
 import { ownValues } from '../../kv/own.ts';
 import { limitsOf } from '../../host-calls/limits.ts';
 import { ownOneTimeJobs } from '../../one-time-jobs/own.ts';
-import type { Outsides } from '../../outside/fetch.ts';
-import type { Recorder, TapedJob } from '../../recorder/recorder.ts';
-import type { Registry } from '../../registry.ts';
-import type { SandboxOnDemand } from '../../sandbox-on-demand.ts';
+import type { TapedJob } from '../../recorder/recorder.ts';
 import { rightsFor, type RunInput } from './input.ts';
 import { causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from '../rows.ts';
@@ -46,10 +38,8 @@ interface CallRecord {
   readonly ms: number;
 }
 
-/** A run leased by its worker, with its event. */
-export interface LeasedRun {
-  readonly item: WorkItem;
-  readonly queue: WorkQueue;
+/** A run with its event. */
+interface RunOfEvent {
   readonly run: RunRow;
   /** Undefined if no event triggered the run. */
   readonly event: EventRow | undefined;
@@ -59,43 +49,38 @@ export interface LeasedRun {
   readonly isSpent?: boolean;
 }
 
+/** A run leased by its worker. */
+export interface LeasedRun extends RunOfEvent {
+  readonly item: WorkItem;
+  readonly queue: WorkQueue;
+}
+
 /** Part of a run that an attempt needs. It has no lease, so that a trial can use it as well. */
-export interface TriedRun extends Pick<LeasedRun, 'run' | 'event' | 'signal' | 'isSpent'> {
-  readonly item: Pick<WorkItem, 'scope'>;
+export interface TriedRun extends RunOfEvent {
+  readonly item: { readonly scope: Scope };
   /** Input of a run that no event triggered. */
   readonly input?: RunInput | null;
   /** Replaces the present workspace for a trial, which has no effects. */
   readonly world?: World;
 }
 
-export interface RunAttempt {
+interface BegunAttempt {
   /** The install at the start of the attempt. */
   readonly install: Install;
-  readonly outcome: SandboxOutcome;
   readonly staged: Staging;
-  readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
-  /** The job of the sandbox, for the recording. */
-  readonly job: TapedJob;
   /** Modes that decide if writes are applied, proposed or simulated. */
   readonly modes: Modes;
   /** Usage of the install's budget. */
   readonly meter: Meter;
 }
 
-export interface AttemptOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly app: () => App;
-  readonly registry: Registry;
-  readonly sandbox: SandboxOnDemand;
-  readonly ledger: Ledger;
-  readonly callQueue: CallQueue;
-  readonly recorder: Recorder;
-  readonly fresh: Pick<FreshEvents, 'newest'>;
-  readonly outside: Outsides;
-  readonly usage: Usage;
+export interface RunAttempt extends BegunAttempt {
+  readonly outcome: SandboxOutcome;
+  readonly calls: readonly CallRecord[];
+  /** The job of the sandbox, for the recording. */
+  readonly job: TapedJob;
 }
 
 export interface Attempts {
@@ -104,10 +89,10 @@ export interface Attempts {
   forget(runId: string): void;
 }
 
-type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
+interface ActiveAttempt extends BegunAttempt {
   readonly leased: TriedRun;
   readonly calls: CallRecord[];
-};
+}
 
 // Manages the staged writes of runs in progress: one staging per run, for its present attempt.
 
@@ -128,7 +113,7 @@ const directoryModels: ReadonlySet<string> = new Set(
  * than necessary.
  */
 function readSetOf(
-  { fresh, store }: Pick<AttemptOptions, 'fresh' | 'store'>,
+  { fresh, services: { store } }: PluginDeps,
   scope: Scope,
   { manifest }: Install,
   event: EventRow | undefined,
@@ -141,13 +126,13 @@ function readSetOf(
   });
 }
 
-function createStagings(options: Parameters<typeof readSetOf>[0]): Stagings {
+function createStagings(deps: PluginDeps): Stagings {
   const quota = new FairQuota(stagedCharsMax);
   /** Bounded by the capacity of the run queue. */
   const stagings = new Map<string, Staging>();
   return {
     begin({ item: { scope }, run, event, world }, install) {
-      const seen = world ? { past: world.past } : { reads: readSetOf(options, scope, install, event) };
+      const seen = world ? { past: world.past } : { reads: readSetOf(deps, scope, install, event) };
       const staged = new Staging(quota, scope.workspaceId, install.id, seen);
       stagings.set(run.id, staged);
       return staged;
@@ -159,25 +144,25 @@ function createStagings(options: Parameters<typeof readSetOf>[0]): Stagings {
   };
 }
 
-export function createAttempts(options: AttemptOptions): Attempts {
-  const { clock } = options;
+export function createAttempts(deps: AttemptDeps): Attempts {
+  const { clock } = deps;
   /** The gateway is created on first use, because the app is not available before. */
   let gateway: HostGateway | undefined;
-  const stagings = createStagings(options);
+  const stagings = createStagings(deps);
 
   const forget = (runId: string): void => {
     stagings.forget(runId);
-    options.recorder.forget(runId);
+    deps.recorder.forget(runId);
   };
 
   /** Returns the function that answers and records the host calls of an attempt. */
   const answering = (begun: ActiveAttempt) => {
     const { leased, install, calls } = begun;
     const { run, item } = leased;
-    const performQueued = options.callQueue.ofRun(item.scope, install.id, run.handler_kind);
+    const performQueued = deps.callQueue.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    gateway ??= hostGatewayOf(options.app());
-    const bridge = bridgeOf(options, begun, leased.world?.gateway(gateway) ?? gateway);
+    gateway ??= hostGatewayOf(deps.app());
+    const bridge = bridgeOf(deps, begun, leased.world?.gateway(gateway) ?? gateway);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await performQueued(op, args, () => callHost(bridge, op, args));
@@ -194,18 +179,18 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const staged = stagings.begin(leased, install);
       const { world } = leased;
       const startedAt = world?.past.atMs ?? clock.nowMs();
-      const meter = world ? ofNobody(install) : await options.usage.meter(scope, install);
+      const meter = world ? ofNobody(install) : await deps.usage.meter(scope, install);
       if (leased.event) meter.useScope(scopeOfEvent(leased.event.type));
       const modes = effectiveModes(install, leased.isSpent ?? meter.isSpent);
       const cause = causeOf(leased, install);
       const calls: CallRecord[] = [];
       const begun = { leased, install, staged, cause, startedAt, modes, meter, calls };
-      const source = world?.source ?? (await options.registry.source(scope, install.sha256));
-      const secrets = options.outside.secretsFor(scope, install);
+      const source = world?.source ?? (await deps.registry.source(scope, install.sha256));
+      const secrets = deps.outside.secretsFor(scope, install);
       const plain = jobOf(leased, install, { source, startedAt, secrets, mode: modes.mode });
-      const job = world ? plain : options.recorder.taped(plain);
-      const outcome = await (await options.sandbox.get()).run({ ...job, call: answering(begun) });
-      options.ledger.chargeAll(scope, costOf(outcome));
+      const job = world ? plain : deps.recorder.taped(plain);
+      const outcome = await (await deps.sandbox.get()).run({ ...job, call: answering(begun) });
+      deps.services.ledger.chargeAll(scope, costOf(outcome));
       return { install, outcome, staged, calls, cause, startedAt, job, modes, meter };
     },
   };
@@ -218,7 +203,7 @@ function ofNobody({ budget: { whenSpent } }: Install): Meter {
 
 /** Returns the context that answers the calls of an attempt. */
 function bridgeOf(
-  { store, clock, outside }: AttemptOptions,
+  { clock, outside, services: { store } }: AttemptDeps,
   { leased, install, staged, cause, startedAt, modes, meter }: ActiveAttempt,
   gateway: HostGateway,
 ): BridgeCall {
@@ -234,7 +219,11 @@ function bridgeOf(
     values: world?.values ?? ownValues({ ...own, installId: install.id }),
     oneTimeJobs: ownOneTimeJobs({ ...own, install, cause, caller: input?.caller, startedAt }),
     outside: outside.of({
-      ...{ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' },
+      scope,
+      install,
+      run,
+      meter,
+      sends: !world && modes.mode !== 'simulate',
       callerScopes: input?.caller?.scopes,
     }),
     cause,

@@ -71,7 +71,7 @@ export function progressOp(scope: Scope, runId: string, progress: GuestProgress)
   return tenantOp(scope, setProgress, { id: runId, progress: JSON.stringify(progress), next: null });
 }
 
-export function progressOf(run: Pick<RunRow, 'progress_json'>): GuestProgress | null {
+export function progressOf(run: RunRow): GuestProgress | null {
   return run.progress_json === null ? null : (JSON.parse(run.progress_json) as GuestProgress);
 }
 

@@ -21,7 +21,7 @@ export interface RunInput {
   readonly caller?: RunCaller;
 }
 
-export function inputOf({ input_json: text }: Pick<RunRow, 'input_json'>): RunInput | null {
+export function inputOf({ input_json: text }: RunRow): RunInput | null {
   return text === null ? null : (JSON.parse(text) as RunInput);
 }
 
@@ -50,7 +50,7 @@ export async function callerNow(
 export async function inputNow(
   store: Store,
   scope: Scope,
-  run: Pick<RunRow, 'input_json'>,
+  run: RunRow,
   nowMs: number,
 ): Promise<RunInput | null | 'ended'> {
   const input = inputOf(run);
@@ -60,7 +60,7 @@ export async function inputNow(
 }
 
 /** Guards the commit of a called run: the caller's credential must still be valid. */
-export function callerGuards(scope: Scope, run: Pick<RunRow, 'input_json'>, nowMs: number): Op[] {
+export function callerGuards(scope: Scope, run: RunRow, nowMs: number): Op[] {
   const caller = inputOf(run)?.caller;
   return caller ? authorityGuards(scope, caller, nowMs) : [];
 }

@@ -1,14 +1,12 @@
 // Tries a run once: checks install and rights, makes an attempt in the sandbox and applies the verdict.
 import { sameValue } from '../../../../kernel/changes/change.ts';
 import type { EventRow } from '../../../../kernel/events/event.ts';
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { plainText } from '../../../../platform/lib/text/printable.ts';
 import { mayReadEvent, scopeOfEvent } from '../../../../kernel/rights/rights.ts';
-import type { Store } from '../../../../platform/store/store.ts';
 import { traitsOf } from '../../planning/handler-kinds.ts';
 import { rightsOfInstall } from '../../installs/versions/matching-types.ts';
 import type { Install } from '../../installs/schema.ts';
-import type { Registry } from '../../registry.ts';
+import type { RunDeps } from '../../deps.ts';
 import type { RunAttempt, Attempts, LeasedRun } from './attempt.ts';
 import type { EndAttempt } from '../ending/ending.ts';
 import { abandonedCode } from '../ending/abandoned.ts';
@@ -28,39 +26,34 @@ const callerGone = {
     'The caller of this run no longer has access: the key expired or was revoked, or the member was removed. Call the action with a valid key.',
 };
 
-export interface TryOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly registry: Registry;
+interface TryDeps extends RunDeps {
   readonly attempts: Attempts;
   readonly end: EndAttempt;
   readonly later: Later;
   readonly verdicts: Verdicts;
-  /** True while the process stops. */
-  readonly isStopping: () => boolean;
 }
 
 /** @returns true if the run must be tried again at once; only with `mayRepeat` */
 export type TryRun = (leased: LeasedRun, mayRepeat: boolean) => Promise<boolean>;
 
 /** Returns a function that makes an attempt, or ends the run and returns null if it must not start. */
-function createBegin(options: TryOptions): (leased: LeasedRun) => Promise<RunAttempt | null> {
-  const { registry } = options;
+function createBegin(deps: TryDeps): (leased: LeasedRun) => Promise<RunAttempt | null> {
+  const { registry } = deps;
 
   /** Returns the present install, or ends the run and returns null if no active install may run it. */
   const findInstall = async (leased: LeasedRun): Promise<Install | null> => {
     const install = await registry.active(leased.item.scope, leased.run.install_id);
     const refusal = refusalOf(install, leased.event);
     if (install && !refusal) return install;
-    await options.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: refusal });
+    await deps.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: refusal });
     return null;
   };
 
   /** Returns the input with the remaining rights of the caller, or ends the run and returns `ended` if there are none. */
   const findInput = async (leased: LeasedRun): Promise<RunInput | null | 'ended'> => {
-    const input = await inputNow(options.store, leased.item.scope, leased.run, options.clock.nowMs());
+    const input = await inputNow(deps.services.store, leased.item.scope, leased.run, deps.clock.nowMs());
     if (input === 'ended')
-      await options.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: callerGone });
+      await deps.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: callerGone });
     return input;
   };
 
@@ -68,13 +61,13 @@ function createBegin(options: TryOptions): (leased: LeasedRun) => Promise<RunAtt
     const install = await findInstall(leased);
     const input = install && (await findInput(leased));
     if (!install || input === 'ended') return null;
-    return options.attempts.make(input ? { ...leased, input } : leased, install);
+    return deps.attempts.make(input ? { ...leased, input } : leased, install);
   };
 }
 
-export function createTryRun(options: TryOptions): TryRun {
-  const { registry, later, verdicts } = options;
-  const begin = createBegin(options);
+export function createTryRun(deps: TryDeps): TryRun {
+  const { registry, later, verdicts } = deps;
+  const begin = createBegin(deps);
 
   /**
    * True if code, grant or modes of the plugin changed during the attempt, or the plugin was disabled or
@@ -97,7 +90,7 @@ export function createTryRun(options: TryOptions): TryRun {
   const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
     const { attempt, handler_kind: kind } = leased.run;
     if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);
-    await options.end(leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
+    await deps.end(leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
   };
 
   return async (leased, mayRepeat) => {
@@ -112,7 +105,7 @@ export function createTryRun(options: TryOptions): TryRun {
     switch (outcome.status) {
       case 'interrupted':
         // When the process stops, the lease of the run expires, and the next process performs the run.
-        if (options.isStopping()) return false;
+        if (deps.isStopping()) return false;
         if (mayRepeat) return true;
         await later.interrupt(leased, tried, plainText(outcome.message));
         return false;

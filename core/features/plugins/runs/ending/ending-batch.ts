@@ -2,17 +2,16 @@
 // deferral of its work row.
 import { isRunEvent } from '../../../../../sdk/plugin/event-types.ts';
 import type { Change } from '../../../../kernel/changes/change.ts';
-import type { Author, Committed, Committer } from '../../../../kernel/changes/commit.ts';
+import type { Author, Committed } from '../../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../../kernel/context.ts';
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../../../platform/store/store.ts';
-import type { Recorder } from '../../recorder/recorder.ts';
+import type { RunDeps } from '../../deps.ts';
 import type { Registry } from '../../registry.ts';
 import { storeChangesOps } from '../../undo/stored-changes.ts';
 import type { InstallMode } from '../../installs/contract.ts';
 import { usageOf, type RunAttempt, type LeasedRun } from '../attempt/attempt.ts';
 import { callerGuards } from '../attempt/input.ts';
-import { effectOf, previewEffects, type RunEffect, type PreviewOptions } from '../effects.ts';
+import { effectOf, previewEffects, type RunEffect } from '../effects.ts';
 import { endedError } from './failure.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from '../rows.ts';
@@ -34,14 +33,6 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
   readonly more?: readonly Op[];
 }
 
-export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
-  readonly clock: Clock;
-  readonly committer: Committer;
-  readonly recorder: Recorder;
-  readonly registry: Pick<Registry, 'sourceMapLookup'>;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}
-
 type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
@@ -52,9 +43,9 @@ type Logs = RunUsage['logs'];
 
 /** Lines without bundle positions are unchanged, and the source map is read only if needed. */
 async function withAuthorPositions(
-  registry: Pick<Registry, 'sourceMapLookup'>,
+  registry: Registry,
   scope: Scope,
-  { install, job }: Pick<RunAttempt, 'install' | 'job'>,
+  { install, job }: RunAttempt,
   logs: Logs,
 ): Promise<Logs> {
   if (!logs.some(({ message }) => hasBundlePositions(message))) return logs;
@@ -74,28 +65,28 @@ async function withAuthorPositions(
  * received a row during the attempt.
  */
 export async function commitEnding(
-  options: BatchOptions,
+  deps: RunDeps,
   leased: LeasedRun,
   tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
   const { item, queue, run } = leased;
-  const now = options.clock.nowMs();
-  const by = await ranBy(options.store, item.scope, run, tried?.install);
-  const author = authorOf(leased, tried, by.name, await options.directoryOf(item.scope));
-  const effects = await effectsOf(options, leased, tried, ending, author.directory);
+  const now = deps.clock.nowMs();
+  const by = await ranBy(deps.services.store, item.scope, run, tried?.install);
+  const author = authorOf(leased, tried, by.name, await deps.directoryOf(item.scope));
+  const effects = await effectsOf(deps, leased, tried, ending, author.directory);
   const usage = usageOf(tried?.outcome);
-  const logs = tried ? await withAuthorPositions(options.registry, item.scope, tried, usage.logs) : [];
+  const logs = tried ? await withAuthorPositions(deps.registry, item.scope, tried, usage.logs) : [];
   const record = (emitted: EmittedEvents): RunRecord =>
     recordOf(leased, tried, ending, { ...usage, logs, emitted, effects }, now);
   const changes = ending.changes ?? [];
-  const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
+  const recording = tried ? await deps.recorder.ops(item.scope, tried.job, tried.outcome) : [];
   const more = [
     ...recording,
     ...storedChangeOps(item.scope, run.id, tried, changes, now),
     ...(ending.more ?? []),
   ];
-  const { commit } = options.committer;
+  const { commit } = deps.committer;
   if (ending.againAtMs !== undefined) {
     const last = (emitted: EmittedEvents): Op[] => [
       recordRunOp(item.scope, run.id, record(emitted)),
@@ -125,7 +116,7 @@ function endedOp({ item, run }: LeasedRun, tried: RunAttempt | null, whole: RunR
 }
 
 async function effectsOf(
-  options: Pick<BatchOptions, 'store' | 'committer'>,
+  deps: RunDeps,
   { item }: LeasedRun,
   tried: RunAttempt | null,
   { met = null, status }: Ending,
@@ -138,12 +129,12 @@ async function effectsOf(
     const outcomeOf = (change: Change) => (simulate.includes(change) ? 'simulated' : 'proposed');
     return [
       ...apply.map((change) => effectOf(change, 'applied')),
-      ...(await previewEffects(options, at, [...propose, ...simulate], outcomeOf)),
+      ...(await previewEffects(deps, at, [...propose, ...simulate], outcomeOf)),
     ];
   }
   const isSimulated = tried?.modes.mode === 'simulate';
   const outcome = status !== 'succeeded' ? 'dropped' : isSimulated ? 'simulated' : 'applied';
-  if (isSimulated) return previewEffects(options, at, changes, () => outcome);
+  if (isSimulated) return previewEffects(deps, at, changes, () => outcome);
   return changes.map((change) => effectOf(change, outcome));
 }
 

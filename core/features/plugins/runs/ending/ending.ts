@@ -1,41 +1,29 @@
 // Ends an attempt of a run, then updates budget and counters and notifies waiters.
 import type { Committed } from '../../../../kernel/changes/commit.ts';
 import type { EventRow } from '../../../../kernel/events/event.ts';
-import type { Log } from '../../../../platform/lib/log.ts';
-import type { OutcomeCounter } from '../../../../platform/lib/outcome-counter.ts';
-import type { Usage } from '../../budgets/usage.ts';
+import type { RunDeps } from '../../deps.ts';
 import type { EndedRun } from '../../shadows/work.ts';
 import { usageOf, type RunAttempt, type LeasedRun } from '../attempt/attempt.ts';
-import { commitEnding, type BatchOptions, type Ending } from './ending-batch.ts';
-import type { RunEnds } from './ends.ts';
+import { commitEnding, type Ending } from './ending-batch.ts';
 
 /** @returns false if the reads of the attempt have changed and nothing was committed */
 export type EndAttempt = (leased: LeasedRun, tried: RunAttempt | null, ending: Ending) => Promise<boolean>;
 
-export interface EndingOptions extends BatchOptions {
-  readonly log: Log;
-  readonly outcomeCounter: OutcomeCounter;
-  readonly ends: Pick<RunEnds, 'note'>;
-  readonly usage: Usage;
-  /** Called for each ended run of an event, after the commit. */
-  readonly ended: (ended: EndedRun) => void;
-}
-
-export function createEndAttempt(options: EndingOptions): EndAttempt {
+export function createEndAttempt(deps: RunDeps): EndAttempt {
   return async (leased, tried, ending) => {
     const { item, queue, run } = leased;
-    const committed = await queue.whileSealed(item, () => commitCharged(options, leased, tried, ending));
+    const committed = await queue.whileSealed(item, () => commitCharged(deps, leased, tried, ending));
     if (committed.ok) {
-      options.outcomeCounter.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
+      deps.services.outcomeCounter.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       if (ending.againAtMs === undefined) {
-        options.ends.note(run.id);
-        if (tried && leased.event) options.ended(endedOf(leased, leased.event, tried, ending));
+        deps.ends.note(run.id);
+        if (tried && leased.event) deps.ended(endedOf(leased, leased.event, tried, ending));
       }
       return true;
     }
     if (committed.part === 'change') return false;
     queue.drop(item);
-    options.log('warn', 'run was ended by another process or request', {
+    deps.services.log('warn', 'run was ended by another process or request', {
       runId: run.id,
       part: committed.part,
       reason: committed.message,
@@ -49,16 +37,16 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
  * charged.
  */
 async function commitCharged(
-  options: EndingOptions,
+  deps: RunDeps,
   leased: LeasedRun,
   tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
-  if (!tried) return commitEnding(options, leased, tried, ending);
-  const charge = options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
+  if (!tried) return commitEnding(deps, leased, tried, ending);
+  const charge = deps.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
   const more = [...(ending.more ?? []), ...charge.ops];
   try {
-    const committed = await commitEnding(options, leased, tried, { ...ending, more });
+    const committed = await commitEnding(deps, leased, tried, { ...ending, more });
     const isCounted = committed.ok || committed.part !== 'change';
     charge.ended({ isWritten: committed.ok, isCounted });
     return committed;
@@ -76,7 +64,11 @@ function endedOf(
 ): EndedRun {
   const { install, staged } = tried;
   return {
-    ...{ scope: item.scope, install, run, event, error },
+    scope: item.scope,
+    install,
+    run,
+    event,
+    error,
     changes: status === 'succeeded' ? staged.changes : [],
   };
 }

@@ -23,7 +23,7 @@ export interface RunError {
  * Returns the error of a run that ends before its next attempt: the reason, with the error of its last
  * attempt.
  */
-export function endedError({ error_json: last }: Pick<RunRow, 'error_json'>, reason: RunError): RunError {
+export function endedError({ error_json: last }: RunRow, reason: RunError): RunError {
   if (last === null) return reason;
   const { code, message, ...where } = JSON.parse(last) as RunError;
   return { ...reason, message: `${reason.message} The last attempt failed (${code}): ${message}`, ...where };

@@ -1,7 +1,7 @@
 // Ends an attempt whose run is retried later, and gives up a run after too many attempts.
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../../../platform/lib/time/backoff.ts';
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { Op } from '../../../../platform/store/store.ts';
+import type { RunDeps } from '../../deps.ts';
 import type { RunAttempt, LeasedRun } from '../attempt/attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import type { RunError } from './failure.ts';
@@ -23,8 +23,8 @@ export interface Later {
   interrupt(leased: LeasedRun, tried: RunAttempt, message: string): Promise<void>;
 }
 
-export function createLater(options: { clock: Clock; random: () => number; end: EndAttempt }): Later {
-  const { clock, end } = options;
+export function createLater(deps: RunDeps, end: EndAttempt): Later {
+  const { clock } = deps;
 
   const waitUntil = async (
     leased: LeasedRun,
@@ -38,7 +38,7 @@ export function createLater(options: { clock: Clock; random: () => number; end: 
   return {
     async retry(leased, tried, error, afterMs) {
       const attempt = leased.run.attempt + 1;
-      const delayMs = backoffDelayMs(PLUGIN_RUN_BACKOFF, attempt, options.random);
+      const delayMs = backoffDelayMs(PLUGIN_RUN_BACKOFF, attempt, deps.random);
       if (delayMs === undefined) return void (await end(leased, tried, { status: 'dead', attempt, error }));
       const againAtMs = clock.nowMs() + Math.min(Math.max(afterMs ?? delayMs, 0), retryAfterMsMax);
       await waitUntil(leased, tried, { attempt, error, againAtMs });

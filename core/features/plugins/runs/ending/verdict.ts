@@ -1,11 +1,7 @@
 // Decides what follows an attempt: the record, a continuing run, a retry, and the failure statistics of the plugin.
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
-import type { Ids } from '../../../../platform/lib/ids.ts';
 import type { SandboxOutcome } from '../../../../platform/sandbox/supervisor.ts';
 import type { Op } from '../../../../platform/store/store.ts';
-import type { Disable } from '../../installs/disable.ts';
-import type { FailureWatch } from '../../planning/failures.ts';
-import type { Registry } from '../../registry.ts';
+import type { RunDeps } from '../../deps.ts';
 import { traitsOf, type HandlerKind } from '../../planning/handler-kinds.ts';
 import type { RunAttempt, LeasedRun } from '../attempt/attempt.ts';
 import { continueOps, progressOp, continuationStateOf } from '../attempt/continuation.ts';
@@ -27,26 +23,21 @@ export interface Verdicts {
   fail(leased: LeasedRun, tried: RunAttempt, outcome: Failed): Promise<void>;
 }
 
-export interface VerdictOptions {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly registry: Pick<Registry, 'sourceMapLookup'>;
-  readonly failures: FailureWatch;
-  readonly disable: Disable;
+interface VerdictDeps extends RunDeps {
   readonly end: EndAttempt;
   readonly applyModes: ApplyModes;
   readonly later: Later;
 }
 
-export function createVerdicts(options: VerdictOptions): Verdicts {
+export function createVerdicts(deps: VerdictDeps): Verdicts {
   const noteEnding = async (
     leased: LeasedRun,
     tried: RunAttempt,
     failed: boolean,
     killed = false,
   ): Promise<void> => {
-    const why = options.failures.note(tried.install.id, { failed, killed });
-    if (why) await options.disable(leased.item.scope, tried.install, why);
+    const why = deps.failures.note(tried.install.id, { failed, killed });
+    if (why) await deps.disable(leased.item.scope, tried.install, why);
   };
 
   return {
@@ -54,12 +45,12 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
       const continuation = continuationStateOf(leased.run, outcome.progress);
       const error = errorOfEnd(leased.run.handler_kind, outcome, continuation);
       if (error) {
-        await options.end(leased, tried, { status: 'dead', attempt: leased.run.attempt + 1, error });
+        await deps.end(leased, tried, { status: 'dead', attempt: leased.run.attempt + 1, error });
         await noteEnding(leased, tried, true);
         return true;
       }
       const isEnded = await endWell(
-        options,
+        deps,
         leased,
         tried,
         outcome,
@@ -69,7 +60,7 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
       return isEnded;
     },
     async fail(leased, tried, outcome) {
-      await endBadly(options, leased, tried, outcome);
+      await endBadly(deps, leased, tried, outcome);
       if (outcome.reason !== 'drop' && outcome.reason !== 'retry_later')
         await noteEnding(leased, tried, true, outcome.killed);
     },
@@ -106,15 +97,15 @@ function errorOfEnd(
 
 /** @returns false if the reads of the run have changed */
 async function endWell(
-  options: VerdictOptions,
+  deps: VerdictDeps,
   leased: LeasedRun,
   tried: RunAttempt,
   outcome: Succeeded,
   goesOn: boolean,
 ): Promise<boolean> {
   const { result } = outcome;
-  const modesOutcome = await options.applyModes(leased, tried);
-  return options.end(leased, tried, {
+  const modesOutcome = await deps.applyModes(leased, tried);
+  return deps.end(leased, tried, {
     status: 'succeeded',
     attempt: leased.run.attempt + 1,
     error: null,
@@ -123,12 +114,12 @@ async function endWell(
     met: modesOutcome.met,
     // A schedule continues only if its stored values were committed, because they hold the state to continue
     // from.
-    more: [...progressOps(options, leased, outcome, goesOn && modesOutcome.ownValues), ...modesOutcome.ops],
+    more: [...progressOps(deps, leased, outcome, goesOn && modesOutcome.ownValues), ...modesOutcome.ops],
   });
 }
 
 async function endBadly(
-  { registry, end, later }: VerdictOptions,
+  { registry, end, later }: VerdictDeps,
   leased: LeasedRun,
   tried: RunAttempt,
   outcome: Failed,
@@ -145,7 +136,7 @@ async function endBadly(
 
 /** Returns the ops that store progress and queue a continuing run. */
 function progressOps(
-  { ids, clock }: Pick<VerdictOptions, 'ids' | 'clock'>,
+  { clock, services: { ids } }: VerdictDeps,
   { item, queue, run }: LeasedRun,
   { progress }: Succeeded,
   goesOn: boolean,
