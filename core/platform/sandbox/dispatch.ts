@@ -19,7 +19,10 @@ interface WaitingJob {
   settle(outcome: SandboxOutcome): void;
 }
 
-export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' | 'concurrentRunsMax'> {
+export interface DispatchOptions {
+  readonly clock: SandboxOptions['clock'];
+  readonly split?: SandboxOptions['split'];
+  readonly concurrentRunsMax?: number;
   readonly inFlight: InFlight;
   readonly violations: Violations;
   /** A function, because the fleet is created after this object. */

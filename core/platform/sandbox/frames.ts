@@ -165,7 +165,10 @@ function readEnd(fields: Fields): RunEnd {
   if (typeof killed !== 'boolean') throw new ProtocolBreach('`killed` is not a boolean.');
   const reason = oneOf(fields['reason'], endReasons, 'reason');
   return {
-    ...{ status, reason, message, killed },
+    status,
+    reason,
+    message,
+    killed,
     ...(fields['retryAfterMs'] === undefined ? {} : { retryAfterMs: number(fields, 'retryAfterMs', msMax) }),
     ...(fields['stack'] === undefined ? {} : { stack: plainText(text(fields, 'stack', messageMax)) }),
   };

@@ -39,7 +39,11 @@ export function createScheduler(options: SandboxOptions, parts: SchedulerParts):
   });
   const spawn = spawnOptionsOf(options, parts);
   const sidecars = createSidecars({
-    ...{ spawn, isSplit, log, inFlight, violations },
+    spawn,
+    isSplit,
+    log,
+    inFlight,
+    violations,
     ...(after ? { after } : {}),
     onCapacity: dispatch.pump,
   });

@@ -3,7 +3,7 @@
 import { systemClock } from '../lib/time/clock.ts';
 import { blame, type Death } from './blame.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
-import type { SidecarProcess, SpawnOptions, Spoken } from './fleet/process.ts';
+import type { SidecarProcess, SidecarSettings, Spoken } from './fleet/process.ts';
 import { createWatch, type Watch } from './fleet/watch.ts';
 import { ProtocolBreach } from './frames.ts';
 import type { InFlight } from './in-flight.ts';
@@ -27,8 +27,10 @@ export interface Sidecars {
   readonly jail: JailLevel | undefined;
 }
 
-export interface SidecarsOptions extends Pick<SandboxOptions, 'log' | 'after'> {
-  readonly spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+export interface SidecarsOptions {
+  readonly log: SandboxOptions['log'];
+  readonly after?: SandboxOptions['after'];
+  readonly spawn: SidecarSettings;
   readonly isSplit: boolean;
   readonly inFlight: InFlight;
   readonly violations: Violations;

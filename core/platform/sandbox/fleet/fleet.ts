@@ -1,14 +1,14 @@
 // Manages the sidecars: one active per group of plugins that may share a process, one warm standby for the next group that needs a
 // sidecar, and one for quarantined plugins, started on demand. A failed start is retried with backoff.
 import type { Clock } from '../../lib/time/clock.ts';
-import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
+import { spawnSidecar, type SidecarProcess, type SidecarSettings, type Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
 import { createRoster, promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
 export type { SidecarRole } from './roster.ts';
 
 export interface FleetOptions {
-  spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+  spawn: SidecarSettings;
   after: Clock['after'];
   /** False if all plugins are in one group, whose name is empty. */
   split: boolean;
@@ -201,9 +201,14 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
+interface Vacancy {
+  readonly role: SidecarRole;
+  readonly group: string | undefined;
+}
+
 /** Creates a function that starts missing sidecars one at a time, and the first standby after a delay. */
 function createFilling(
-  missing: () => Pick<FleetMember, 'role' | 'group'> | undefined,
+  missing: () => Vacancy | undefined,
   spawn: (role: SidecarRole, group?: string) => FleetMember,
   after: Clock['after'],
   /** Delay of the first standby; 0 for none. */
@@ -227,7 +232,7 @@ function createFilling(
 function spawnMember(
   options: FleetOptions,
   roster: Roster,
-  { role, group }: Pick<FleetMember, 'role' | 'group'>,
+  { role, group }: Vacancy,
   on: { ready(jail: JailReport): void; gone(sidecar: SidecarProcess, why: string): void },
 ): FleetMember {
   const sidecar = spawnSidecar({
@@ -252,7 +257,7 @@ function spawnMember(
 }
 
 /** Promotes the standby if the active sidecar is missing, then returns the role that has no process. */
-function missingOf(roster: Roster, split: boolean): Pick<FleetMember, 'role' | 'group'> | undefined {
+function missingOf(roster: Roster, split: boolean): Vacancy | undefined {
   const standby = roster.holder('standby');
   if (split) return standby ? undefined : { role: 'standby', group: undefined };
   if (!roster.holder('active', '') && standby) promote(standby, 'active', '');

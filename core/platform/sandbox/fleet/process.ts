@@ -9,17 +9,21 @@ import type { EntryReport, ToSidecar } from '../protocol.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
 import { createCallCapacity, type CallCapacity } from './call-capacity.ts';
-import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
+import { startChild, yieldToOthers, type Child, type ChildOptions, type ChildSettings } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
 /** Messages about runs. */
 export type Spoken = Exclude<SidecarMessage, { t: 'ready' | 'pong' }>;
 
-export interface SpawnOptions extends ChildOptions {
+/** Options of all sidecars of a sandbox. */
+export interface SidecarSettings extends ChildSettings {
   /** Directories in which control groups can be created. */
   hierarchies: CgroupHierarchies;
   isolatesMax: number;
   idleMs: number;
+}
+
+export interface SpawnOptions extends SidecarSettings, ChildOptions {
   /** Returns true while the sidecar has runs. */
   busy(): boolean;
   /** @throws ProtocolBreach */
@@ -127,7 +131,8 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   };
 
   const link = createLink({
-    ...{ busy: options.busy, onMessage: onFrame },
+    busy: options.busy,
+    onMessage: onFrame,
     onSent: () => sidecar.callCapacity.admit(),
     onBreach: (why) => kill(`protocol violation: ${why}`),
   });
@@ -153,9 +158,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const sidecar: SidecarProcess = {
     ready: jailing.ready,
     exited: over.promise,
-    callCapacity: createCallCapacity({
-      ...{ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause },
-    }),
+    callCapacity: callCapacityOf(link),
     isolates: 0,
     rssSeenBytes: 0,
     get pid() {
@@ -178,6 +181,10 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   };
   start(life, exited, link);
   return sidecar;
+}
+
+function callCapacityOf(link: Link): CallCapacity {
+  return createCallCapacity({ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause });
 }
 
 /** Completes the jail once the sidecar reports its start; `ready` then resolves. */

@@ -8,7 +8,8 @@ import type { JailOrder } from '../jail/entry.ts';
 import type { EntryReport } from '../protocol.ts';
 import type { SidecarPrograms } from './bundle.ts';
 
-export interface ChildOptions {
+/** Options of all children of a sandbox. */
+export interface ChildSettings {
   nodePath: string;
   addonPath: string;
   programs: SidecarPrograms;
@@ -16,6 +17,9 @@ export interface ChildOptions {
   confinement: Confinement;
   /** Arguments that start Tatami's own program as the entry of the jail. */
   entry: readonly string[];
+}
+
+export interface ChildOptions extends ChildSettings {
   /** True to schedule the process only on an otherwise idle CPU. */
   idle: boolean;
 }

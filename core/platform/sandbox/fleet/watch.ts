@@ -54,7 +54,7 @@ interface Look {
   readonly paused: boolean;
 }
 
-function createLifeCheck({ condemn }: Pick<Watched, 'condemn'>) {
+function createLifeCheck({ condemn }: Watched) {
   const silences = new WeakMap<SidecarProcess, Silence>();
 
   const silenceOf = (sidecar: SidecarProcess): Silence => {

@@ -30,7 +30,7 @@ export interface RunChannelOptions {
   readonly nonce: RunNonce;
   readonly sidecar: SidecarProcess;
   readonly timers: RunTimers;
-  readonly job: Pick<SandboxJob, 'limits' | 'tape'>;
+  readonly job: SandboxJob;
   onSent(): void;
 }
 

@@ -34,11 +34,15 @@ const isolateDiscarded: SandboxEnding = {
   message: 'The isolate was disposed of during the run.',
 };
 
-export interface RunOrder {
+/** A run in its sidecar. */
+interface PlacedRun {
   readonly nonce: RunNonce;
   readonly job: SandboxJob;
   readonly queueName: string;
   readonly sidecar: SidecarProcess;
+}
+
+export interface RunOrder extends PlacedRun {
   readonly queueMs: number;
   readonly clock: () => number;
   settle(outcome: SandboxOutcome): void;
@@ -86,10 +90,10 @@ function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOpt
   };
 }
 
-export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' | 'sidecar'> {
+export interface ActiveRun extends PlacedRun {
   readonly rssAtStartBytes: number;
   cpuMs: number;
-  readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;
+  readonly channel: RunChannel;
   /** @throws ProtocolBreach */
   drained(message: Drained): void;
   /**

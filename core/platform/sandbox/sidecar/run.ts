@@ -13,8 +13,11 @@ const leftMsMin = 5;
 /** An empty message that only acknowledges. */
 const nothing: readonly GuestOutput[] = [{ heads: '', texts: '' }];
 
-interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
-  readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
+/** Parts of a guest that a run uses. */
+interface RunningGuest {
+  readonly isolate: { readonly cpuMs: TimedIsolate['cpuMs'] };
+  readonly enter: Guest['enter'];
+  limitsText: Guest['limitsText'];
 }
 
 export interface GuestRunOptions {
