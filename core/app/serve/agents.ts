@@ -1,13 +1,23 @@
 // Routes for agents, and for people who decide on their proposals.
+import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Config } from '../config/config.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import type { App } from '../../kernel/http/app.ts';
 import type { Sessions } from '../../features/sign-in/sessions/sessions.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import { createMcp, type McpOptions } from '../../features/agents/endpoint.ts';
+import { createMcp } from '../../features/agents/endpoint.ts';
 import { proposalPageRoutes } from '../pages/proposal/page.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { version } from '../version.ts';
 
-interface AgentsOptions extends Omit<McpOptions, 'corsOrigins' | 'version'> {
-  readonly config: Pick<Config, 'corsOrigins'>;
+interface AgentsOptions {
+  readonly app: () => App;
+  readonly services: Services;
+  readonly fresh: FreshEvents;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly config: Config;
   readonly sessions: Sessions;
 }
 

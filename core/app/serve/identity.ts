@@ -17,9 +17,12 @@ import { createRegistration, type Registration } from '../../features/oauth/clie
 
 // Assembles the OAuth clients: lookup and registration.
 
-interface OAuthClients {
+interface ServedClients {
   readonly clients: Clients;
   readonly registration: Registration;
+}
+
+interface OAuthClients extends ServedClients {
   stop(): void;
 }
 
@@ -42,7 +45,7 @@ export function createOAuthClients(options: {
   };
 }
 
-export interface ServedIdentity extends Pick<OAuthClients, 'clients' | 'registration'> {
+export interface ServedIdentity extends ServedClients {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
   /** Starts the background writes. */
@@ -64,7 +67,8 @@ export function createIdentity(options: {
   const { store, nowMs } = services;
   const uses = createUses(services, clock);
   const authentication = createAuthentication({
-    ...{ committer, nowMs },
+    committer,
+    nowMs,
     finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses })],
   });
   const ending = createGrantEnding(options);
@@ -74,7 +78,9 @@ export function createIdentity(options: {
   };
   const { clients, registration, stop } = createOAuthClients({ ...options, gone });
   return {
-    ...{ authentication, clients, registration },
+    authentication,
+    clients,
+    registration,
     sessions: createSessions(services),
     start: ending.start,
     async settled() {

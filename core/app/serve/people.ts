@@ -54,7 +54,7 @@ function createFactors(options: {
   proofs: Proofs;
   limits: SignInLimits;
   providers: Config['identityProviders'];
-  egress: Pick<Egress, 'send'>;
+  egress: Egress;
   clock: Clock;
 }): Factors {
   const { services, sessions, invitations, proofs, limits, providers, egress, clock } = options;
@@ -63,7 +63,11 @@ function createFactors(options: {
   const codes = createOneTimeCodes(services);
   const links = createLinks(services);
   const outside = createOutsideSignIn({
-    ...{ services, ceremonies, links, providers, egress },
+    services,
+    ceremonies,
+    links,
+    providers,
+    egress,
     admit: createAdmit(services, invitations, links),
     monotonicMs: clock.monotonicMs,
   });
@@ -91,8 +95,8 @@ export function peopleRoutes(options: {
   committer: Committer;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   clock: Clock;
-  config: Pick<Config, 'identityProviders'>;
-  egress: Pick<Egress, 'send'>;
+  config: Config;
+  egress: Egress;
   app: () => App;
 }): Route[] {
   const { services, sessions, committer, directoryOf, clock, egress, app } = options;
@@ -105,7 +109,13 @@ export function peopleRoutes(options: {
   const proofs = createProofs(services, grants);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
   const factors = createFactors({
-    ...{ services, sessions, invitations, proofs, limits, egress, clock },
+    services,
+    sessions,
+    invitations,
+    proofs,
+    limits,
+    egress,
+    clock,
     providers: options.config.identityProviders,
   });
   const resetLimits = createResetLimits(clock.monotonicMs);

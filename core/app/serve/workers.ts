@@ -65,24 +65,30 @@ export interface WorkersOptions {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { config, clock, services, adapters, snapshots } = options;
+  const { config, clock, services, adapters } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
   const shared = sharedOf(options);
   const plugins = createPluginRuntime({
-    ...{ ...shared, sandbox, models, app: options.app, serverVersion: version },
+    ...shared,
+    sandbox,
+    models,
+    app: options.app,
+    serverVersion: version,
     record: config.recordRuns,
     trust: config.pluginTrust,
   });
   const streams = createStreams({
-    ...{ store, clock, log, fairQueue: services.fairQueue, fresh: options.fresh },
+    store,
+    clock,
+    log,
+    fairQueue: services.fairQueue,
+    fresh: options.fresh,
     generation: services.generation,
     unsent: adapters.outflow.unsent,
   });
   const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
-  const housekeeping = createHousekeeping({
-    ...{ store, clock, log, retention: config.retention, blobs: services.blobs, snapshots },
-  });
+  const housekeeping = housekeepingOf(options);
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
   const reacting = createReactions(shared, eventReactions);
@@ -154,6 +160,10 @@ function sharedOf(options: WorkersOptions) {
     checkFilter,
     egress: options.egress,
   };
+}
+
+function housekeepingOf({ config, clock, services: { store, log, blobs }, snapshots }: WorkersOptions) {
+  return createHousekeeping({ store, clock, log, retention: config.retention, blobs, snapshots });
 }
 
 function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
