@@ -82,7 +82,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'events are filtered by team',
-    file: 'core/features/plugins/planning/subscription-matcher.ts',
+    file: 'core/features/plugins/planning/planner.ts',
     guarding: 'if (!mayReadEvent(rights, envelope)) return false;',
     broken: '',
     suite: 'test/rights/host-calls.test.ts',

@@ -128,8 +128,12 @@ export function peopleRoutes(options: {
     ...accountRoutes({
       ...ground,
       sections: [
-        ...[profileSection, confirmationSection(ground), passwordSection(ground), ...factors.sections],
-        ...[sessionsSection(ground), grantsSection(granted)],
+        profileSection,
+        confirmationSection(ground),
+        passwordSection(ground),
+        ...factors.sections,
+        sessionsSection(ground),
+        grantsSection(granted),
       ],
     }),
     ...profileRoutes(ground),

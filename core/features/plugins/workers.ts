@@ -10,7 +10,7 @@ import {
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import type { Op } from '../../platform/store/store.ts';
 import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
-import { createBacktests, type Backtests } from './backtests/runtime.ts';
+import { createBacktests, type Backtests } from './backtests/worker.ts';
 import { createCallQueue } from './host-calls/call-queue.ts';
 import { backfillOps } from './backfill/rows.ts';
 import { createBackfillWorker } from './backfill/worker.ts';

@@ -12,7 +12,7 @@ import { commonRights } from '../../../kernel/rights/rights.ts';
 import { declared } from '../declared.ts';
 import { rightsOfInstall } from '../installs/versions/matching-types.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireActive } from '../installs/active.ts';
+import { requireActive, effectiveMode } from '../installs/mode.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/schema.ts';
@@ -23,7 +23,6 @@ import { callerOf, inputOf, type RunInput } from '../runs/attempt/input.ts';
 import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
 import { showRun } from '../runs/runs.ts';
 import type { ActionCall } from './schema.ts';
-import { effectiveMode } from '../installs/mode.ts';
 
 const waitMs = 5_000;
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);

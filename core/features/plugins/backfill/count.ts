@@ -1,6 +1,6 @@
 // Counts the missed events of a closed gap, and notifies the admins if the system had disabled the plugin.
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
-import { neverMs } from '../../../kernel/events/work/queue.ts';
+import { neverMs, type WorkItem, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
 import { backgroundCommitDelayMs, type Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
@@ -8,7 +8,6 @@ import type { Install } from '../installs/schema.ts';
 import { countAbandoned } from '../runs/ending/abandoned.ts';
 import type { BackfillPages } from './pages.ts';
 import { countedOp, type BackfillRow } from './rows.ts';
-import type { BackfillStep } from './step.ts';
 
 /**
  * Returns the counting step. The step requests another one by returning true if the install changed, or a
@@ -66,3 +65,14 @@ function missedNote(install: Install, waiting: number) {
     target: { kind: 'plugin', id: install.id },
   };
 }
+
+/** Gap of an active install, leased by its worker. */
+interface LeasedBackfill {
+  readonly item: WorkItem;
+  readonly queue: WorkQueue;
+  readonly backfill: BackfillRow;
+  readonly install: Install;
+}
+
+/** @returns true if another step can follow at once */
+export type BackfillStep = (leased: LeasedBackfill) => Promise<boolean>;

@@ -2,14 +2,13 @@
 import { neverMs, type WorkItem, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { type Scope, backgroundCommitDelayMs } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
-import { createBackfillCount } from './count.ts';
+import { createBackfillCount, type BackfillStep } from './count.ts';
 import { createBackfillPages, type BackfillPages } from './pages.ts';
 import { findBackfill, advanceBackfillOp, type BackfillRow } from './rows.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planning/planner.ts';
 import { abandonedRuns, reviveRunOps } from '../runs/ending/abandoned.ts';
-import type { BackfillStep } from './step.ts';
 
 // Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so
 // that a crash repeats no page. Given-up runs are requeued before new runs are created.

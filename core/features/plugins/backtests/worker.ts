@@ -1,7 +1,12 @@
-// Performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
+// Queues and performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { BacktestDeps, BacktestEngine, BacktestProgress } from './engine/engine.ts';
+import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
+import {
+  type BacktestDeps,
+  type BacktestEngine,
+  type BacktestProgress,
+  createEngine,
+} from './engine/engine.ts';
 import { throughGate } from './gate.ts';
 import {
   codeOfBacktest,
@@ -26,7 +31,7 @@ export interface BacktestWork {
   stop(): void;
 }
 
-export function createBacktestWork(deps: BacktestDeps, engine: BacktestEngine): BacktestWork {
+function createBacktestWork(deps: BacktestDeps, engine: BacktestEngine): BacktestWork {
   const { clock } = deps;
   const { store } = deps.services;
   const active = new Map<string, { readonly controller: AbortController; progress: BacktestProgress }>();
@@ -87,4 +92,33 @@ export function createBacktestWork(deps: BacktestDeps, engine: BacktestEngine): 
       for (const { controller } of active.values()) controller.abort();
     },
   };
+}
+
+/** Limit of concurrent backtests. The fair quota lets one workspace run at most two of them. */
+const concurrentBacktests = 3;
+
+export interface Backtests {
+  readonly engine: BacktestEngine;
+  readonly queue: WorkQueue;
+  readonly work: BacktestWork;
+}
+
+export function createBacktests(deps: BacktestDeps): Backtests {
+  const { clock, owner, seen } = deps;
+  const { store, log, mayWork } = deps.services;
+  const engine = createEngine(deps);
+  const work = createBacktestWork(deps, engine);
+  const queue = createWorkQueue({
+    store,
+    clock,
+    log,
+    owner,
+    seen,
+    mayWork,
+    kind: 'backtest',
+    capacity: concurrentBacktests,
+    setBack: () => [],
+    perform: work.perform,
+  });
+  return { engine, queue, work };
 }

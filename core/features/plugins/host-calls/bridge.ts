@@ -3,13 +3,13 @@
 // plugin (limits.ts, call-queue.ts), not against the rate limits of clients.
 import type { Staging } from '../../../kernel/changes/staging.ts';
 import type { CallAnswer } from '../../../platform/sandbox/supervisor.ts';
-import { CallError, gatewayCallOf } from './gateway-call.ts';
+import { CallError, gatewayCallOf, type GatewayCall } from './gateway-call.ts';
 import type { HostCall, HostCalls } from './host-calls.ts';
 import { callGateway, type BridgeCall } from './host-gateway.ts';
 import { ValueError } from '../kv/own.ts';
 import { effectsMax } from './limits.ts';
-import { isNotedInFull } from './noted-reads.ts';
 import { ownCalls, type OwnCall } from './own-calls.ts';
+import type { Route } from '../../../kernel/http/route.ts';
 
 /** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
 const answerMax = 256 * 1024;
@@ -87,4 +87,24 @@ function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
   if (!known)
     throw new CallError('validation_failed', `The host call ${op} does not exist. Use the calls of ctx.`);
   return known;
+}
+
+// Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
+// After any other read, every change in the workspace counts as a conflict (core/kernel/changes/read/reads.ts).
+
+/** Entities that are read only through their own finders and lists, and whose changes all emit an event of that entity. */
+const listed = [
+  ...['issues', 'comments', 'projects', 'milestones', 'cycles', 'labels', 'fields', 'templates', 'views'],
+  ...['pipelines', 'releases', 'boards', 'project-updates'],
+];
+const notedReads: ReadonlySet<string> = new Set([
+  ...listed.flatMap((path) => [`${path}.get`, `${path}.list`]),
+  'relations.get',
+  // `OwnValues` records this read.
+  'plugins.kv.list',
+]);
+
+/** Reads with `asOf` come from the event log, so they have no rows to track. */
+function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
+  return notedReads.has(name) && query?.asOf === undefined;
 }

@@ -1,6 +1,7 @@
-// Determines the modes of an install's next run.
+// Determines the modes of an install's next run, and guards operations that need an active plugin.
 import type { InstallMode } from './contract.ts';
 import type { Install } from './schema.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
 /** Number of approved runs that end a probation. */
 export const probationRuns = 20;
@@ -35,4 +36,12 @@ export function effectiveModes(install: ModeFactors, isSpent = false): Modes {
 
 export function effectiveMode(install: ModeFactors): InstallMode {
   return effectiveModes(install).mode;
+}
+
+/** @throws ApiError conflict */
+export function requireActive({ state, stateReason }: Install): void {
+  if (state === 'active') return;
+  // Some reasons end with a period.
+  const reason = (stateReason ?? 'no reason was recorded').replace(/\.$/, '');
+  throw new ApiError('conflict', `The plugin is ${state}: ${reason}. Make the plugin active, then retry.`);
 }

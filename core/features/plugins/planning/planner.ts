@@ -1,11 +1,11 @@
 // Turns events into runs: finds the subscribed plugins, applies their filters, and cuts loops before they start. A cut is stored as a
 // dead run, so that users can see why an automation did nothing. docs/spec/plugins.md › Loops.
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
-import { renderEvent, type EventRow } from '../../../kernel/events/event.ts';
+import { renderEvent, type EventRow, type EventEnvelope } from '../../../kernel/events/event.ts';
 import type { Leases, UnitQueue } from '../../../kernel/events/work/queue.ts';
-import { createSearched } from '../../../platform/lib/filter/filter-match.ts';
+import { createSearched, type Searched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
-import type { Op, Scope } from '../../../platform/store/store.ts';
+import { type Op, type Scope, scopeOf } from '../../../platform/store/store.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { findCut } from './loops.ts';
@@ -15,7 +15,8 @@ import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun } from '../runs/rows.ts';
 import type { NotifyLoop } from './notify-loop.ts';
 import { runUnit, type RunUnit } from '../runs/units.ts';
-import { createMatcher } from './subscription-matcher.ts';
+import type { LoopQueue } from '../../../platform/lib/fairness/loop-queue.ts';
+import { mayReadEvent } from '../../../kernel/rights/rights.ts';
 
 export interface Planner {
   readonly plan: ConsumerOptions<RunUnit>['plan'];
@@ -171,4 +172,38 @@ function runOf(event: EventRow, { install, order }: Subscription): NewRun {
     depth: event.cause.depth,
     mode: effectiveMode(install),
   };
+}
+
+// Decides if a subscription matches an event: the plugin can read it, did not cause it (unless `self` is `deliver`), and
+// its filter passes it.
+
+/** An event prepared for filters; all subscriptions to the event share it. */
+interface Filtered {
+  readonly envelope: EventEnvelope;
+  readonly searched: Searched;
+}
+
+type SubscriptionMatcher = (
+  scope: Scope,
+  subscription: Subscription,
+  event: EventRow,
+  filtered: Filtered,
+) => Promise<boolean>;
+
+/** @param fairQueue queue that runs the filters, charged to the plugin's account */
+export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
+  return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
+    if (!mayReadEvent(rights, envelope)) return false;
+    if (self === 'skip' && isOwn(install.id, event)) return false;
+    if (passes === null) return true;
+    const billingAccount = scopeOf(scope.workspaceId, install.id);
+    return fairQueue.run(billingAccount, () => passes(envelope.data, searched, event.createdAt));
+  };
+}
+
+/** True if the plugin caused the event, directly or through a person who approved or undid its writes. */
+function isOwn(installId: string, { actor, cause }: EventRow): boolean {
+  if (actor.id === installId) return true;
+  if (actor.kind === 'plugin' || actor.kind === 'system' || cause.depth === 0) return false;
+  return cause.path.some((step) => step === installId || step.startsWith(`${installId}:`));
 }

@@ -8,6 +8,7 @@ import type {
   RunUsage,
   SandboxJob,
 } from '../../../platform/sandbox/supervisor.ts';
+import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 
 /** Call that had no answer when the run ended. */
 export interface UnansweredCall {
@@ -68,4 +69,22 @@ export async function decodeRecording(data: Uint8Array): Promise<Recording> {
 
 export function callsInOrder({ calls, unanswered }: Recording) {
   return [...calls, ...unanswered].sort((one, other) => one.call - other.call);
+}
+
+/**
+ * Returns the reason that the code cannot replay the recording; null if it can.
+ * @param pluginId plugin of the run; undefined if it is no longer known
+ */
+export function whyNotItsCode(
+  { id, handlers }: PluginManifest,
+  { kind, name }: Recording['handler'],
+  pluginId: string | undefined,
+): string | null {
+  if (pluginId !== undefined && pluginId !== id)
+    return `The code is of the plugin ${id}, but the run is of ${pluginId}. Use the code of ${pluginId}.`;
+  if (handlers.includes(`${kind}:${name}`)) return null;
+  const others = handlers.filter((handler) => handler.startsWith(`${kind}:`));
+  const there =
+    others.length > 0 ? `its handlers are ${others.join(', ')}` : 'it has no handlers of this kind';
+  return `${id} has no handler ${kind}:${name}, which this run used; ${there}. Use code that has the handler.`;
 }

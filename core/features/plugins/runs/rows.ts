@@ -332,3 +332,16 @@ export async function findOpenRun(
 ): Promise<string | undefined> {
   return (await store.readOne(scope, openOfHandler, { installId, handler }))?.id;
 }
+
+/** Limit of woken runs per install; further runs wait for their planned time. */
+const wokenAtOnce = 1000;
+const wakeWaiting = tenantStatement(
+  'due_work.wake_runs',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND due_at > :now AND due_at < ${neverMs}
+     AND id IN (SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId
+       AND status IN ('queued', 'running', 'retrying') LIMIT ${wokenAtOnce})`,
+);
+
+export function wakeWaitingOp(scope: Scope, installId: string, nowMs: number): Op {
+  return tenantOp(scope, wakeWaiting, { installId, now: nowMs });
+}

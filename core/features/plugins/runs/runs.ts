@@ -14,7 +14,7 @@ import { showSpent } from '../budgets/schema.ts';
 import type { Spent } from '../budgets/usage.ts';
 import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
 import { declared } from '../declared.ts';
-import { requireActive } from '../installs/active.ts';
+import { requireActive } from '../installs/mode.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './attempt/continuation.ts';
 import type { RunEffect } from './effects.ts';

@@ -16,7 +16,7 @@ import { asInstalled } from '../backtests/engine/versions.ts';
 import type { PluginDeps } from '../deps.ts';
 import type { Install } from '../installs/schema.ts';
 import { kvModelName } from '../kv/entries.ts';
-import { withoutEntries } from '../purged/reports.ts';
+import { withoutEntries } from '../purged/forget.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
 import type { ShadowReport, StoppedBy } from './report.ts';

@@ -16,7 +16,7 @@ import { findCut } from '../../planning/loops.ts';
 import { byTypeOf, type ByType } from '../../registry.ts';
 import { createAttempts } from '../../runs/attempt/attempt.ts';
 import type { RunEffect } from '../../runs/effects.ts';
-import { createMatcher } from '../../planning/subscription-matcher.ts';
+import { createMatcher } from '../../planning/planner.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
 import { fieldEffectsOf } from '../fields.ts';

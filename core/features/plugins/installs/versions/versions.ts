@@ -9,7 +9,7 @@ import { idPrefixes } from '../../../../platform/lib/ids.ts';
 import { Closed, described, idOf, namedSchema, nullable, time } from '../../../../platform/lib/schema.ts';
 import { tenantStatement } from '../../../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../../../platform/store/store.ts';
-import type { Declared } from '../../secrets/followed.ts';
+import type { Declared } from '../../secrets/rows.ts';
 import { publisher } from '../contract.ts';
 import type { Install } from '../schema.ts';
 

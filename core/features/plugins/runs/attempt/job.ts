@@ -2,7 +2,7 @@
 import type { Cause } from '../../../../kernel/events/log/origin.ts';
 import { renderEvent, type EventRow } from '../../../../kernel/events/event.ts';
 import { redactEvent } from '../../../../kernel/rights/redact.ts';
-import { cutDescriptions } from '../../host-calls/guest-shape.ts';
+import { cutDescriptions } from '../../host-calls/gateway-call.ts';
 import { traitsOf } from '../../planning/handler-kinds.ts';
 import type { InstallMode } from '../../installs/contract.ts';
 import { rightsOfInstall } from '../../installs/versions/matching-types.ts';
