@@ -69,7 +69,9 @@ const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
   );
 
 const sweep = (retainedFor: Sweep['retainedFor'], removals: readonly Removal[], rows = usualRows): Sweep => ({
-  ...{ retainedFor, removals, rows },
+  retainedFor,
+  removals,
+  rows,
 });
 
 export const sweeps: readonly Sweep[] = [

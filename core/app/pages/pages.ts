@@ -57,7 +57,12 @@ curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
 
 function iconRoute(path: string, name: string, contentType: string, body: RawAnswer['body']): Route {
   return defineRoute({
-    ...{ method: 'GET', path, name, summary: 'Get the icon of this server', scope: null, limit: 'none' },
+    method: 'GET',
+    path,
+    name,
+    summary: 'Get the icon of this server',
+    scope: null,
+    limit: 'none',
     responses: { 200: Type.String() },
     contentType,
     raw: () => ({ contentType, body, headers: { 'cache-control': 'public, max-age=86400' } }),

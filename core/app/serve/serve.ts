@@ -164,7 +164,13 @@ async function compose(ground: Ground): Promise<Tatami> {
   const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
   const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, egress, adapters, snapshots: opened.dataDir.snapshots },
+    ...shared,
+    cache,
+    seen,
+    random,
+    egress,
+    adapters,
+    snapshots: opened.dataDir.snapshots,
     app: () => app,
   });
   identity.authentication.onForgotten(workers.streams.askAgain);
@@ -184,6 +190,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   }
   await health.start();
   const operator = openOperator(ground, { ...services, committer, directoryOf: directories.of });
+  const parts = [services.mail, operator, backups, hold, workers, health, identity];
 
   return {
     url: socket.url,
@@ -200,12 +207,7 @@ async function compose(ground: Ground): Promise<Tatami> {
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
-      stop({
-        ...{ quietMs, socket, opened, store: services.store },
-        ...{ adapters, agents, workers },
-        parts: [services.mail, operator, backups, hold, workers, health, identity],
-        copier,
-      }),
+      stop({ quietMs, socket, opened, adapters, agents, workers, parts, copier }),
   };
 }
 
@@ -217,11 +219,10 @@ async function stop(of: {
   agents: Agents;
   workers: Workers;
   parts: readonly ({ stop(): Promise<void> } | null)[];
-  store: Store;
   copier: Copier | null;
   opened: Ground['opened'];
 }): Promise<void> {
-  const { quietMs, socket, adapters, agents, workers, parts, store, copier, opened } = of;
+  const { quietMs, socket, adapters, agents, workers, parts, copier, opened } = of;
   workers.streams.stop();
   agents.stop();
   const cut = setTimeout(() => {
@@ -231,7 +232,7 @@ async function stop(of: {
   await socket.drain({ quietMs, quietByMs });
   clearTimeout(cut);
   for (const part of parts) await part?.stop();
-  await store.close();
+  await opened.store.close();
   await copier?.finish(lastCopyMs);
   await opened.close();
 }
@@ -284,7 +285,14 @@ async function createCopy(
   const { to, s3, everyMs, retentionMs } = config.copy;
   const { database, walArchive } = opened.dataDir;
   return createCopier({
-    ...{ clock, log, problems, version, everyMs, retentionMs, database, walArchive },
+    clock,
+    log,
+    problems,
+    version,
+    everyMs,
+    retentionMs,
+    database,
+    walArchive,
     archive: join(config.dataDir, 'archive'),
     store: opened.store,
     installation,

@@ -3,7 +3,10 @@ import { guardedClasses, type GuardedClass } from '../../platform/lib/guarded-cl
 import { classesOf, type ToolEffect } from './approval-check.ts';
 
 const effect = (overrides: Partial<ToolEffect> = {}): ToolEffect => ({
-  ...{ does: 'update', stateBefore: 'started', stateAfter: 'started', isOwn: true },
+  does: 'update',
+  stateBefore: 'started',
+  stateAfter: 'started',
+  isOwn: true,
   ...overrides,
 });
 

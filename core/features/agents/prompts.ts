@@ -134,7 +134,9 @@ async function projectMeant(agent: Agent, nameOrId: string): Promise<Json> {
 }
 
 export const listedPrompts = prompts.map(({ name, title, description, arguments: args }) => ({
-  ...{ name, title, description },
+  name,
+  title,
+  description,
   arguments: args,
 }));
 

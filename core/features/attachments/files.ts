@@ -161,7 +161,11 @@ async function attachFile(
   const max = ctx.blobs.limits.workspaceBytesMax;
   return {
     ...attach(ctx, issue, {
-      ...{ kind: 'file', title: cleanName(name), url: null, bytes, sha256 },
+      kind: 'file',
+      title: cleanName(name),
+      url: null,
+      bytes,
+      sha256,
       contentType: mediaTypeOf(contentType),
     }),
     ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],

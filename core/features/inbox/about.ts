@@ -36,7 +36,8 @@ export async function withoutTextOfItems(
 ): Promise<Op[]> {
   const [first, last] = [createdAt, createdAt + createdWithinMs].map((at) => firstIdOf(inboxItem.id, at));
   const rows = await ctx.store.read(ctx.scope, allOfTarget, {
-    ...{ first: first!, last: last! },
+    first: first!,
+    last: last!,
     target: JSON.stringify(target),
   });
   return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));

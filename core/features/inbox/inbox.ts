@@ -128,7 +128,8 @@ export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
 export async function readAll(ctx: Context): Promise<ChangeSet> {
   const memberId = holderOf(ctx);
   const rows = await ctx.store.read(ctx.scope, unreadIds, {
-    ...{ memberId, teams: teamsOf(ctx) },
+    memberId,
+    teams: teamsOf(ctx),
     limit: readAtOnce + 1,
   });
   const ids = rows.slice(0, readAtOnce).map(({ id }) => id);

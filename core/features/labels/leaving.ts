@@ -140,7 +140,10 @@ export function createLeaving(options: {
     async start() {
       for (const row of await store.readSystem(leftOver))
         inBackground(scopeOf(row.workspace_id), {
-          ...{ id: row.id, teamId: row.team_id, name: row.name, deletedAt: row.deleted_at },
+          id: row.id,
+          teamId: row.team_id,
+          name: row.name,
+          deletedAt: row.deleted_at,
         });
     },
     async settled() {

@@ -146,7 +146,13 @@ export const notifying: Reaction = {
 
 /** Copies the fields of an event, which are getters of a class and are not spread. */
 const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: EventRow) => ({
-  ...{ id, type, entityId, subjectId, createdAt, actor, cause },
+  id,
+  type,
+  entityId,
+  subjectId,
+  createdAt,
+  actor,
+  cause,
 });
 
 // Creates the inbox item of one member, or adds to an unread one with the same reason on the same issue.

@@ -70,7 +70,9 @@ export function createGrants(options: {
   return {
     async find({ workspaceId, id }) {
       const [row] = await store.readSystem(findLive, {
-        ...{ workspace: workspaceId, id, since: nowMs() - longestMs },
+        workspace: workspaceId,
+        id,
+        since: nowMs() - longestMs,
       });
       if (!row) return null;
       return {

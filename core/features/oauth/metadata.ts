@@ -58,7 +58,12 @@ export function metadataRoutes(baseUrl: string): Route[] {
       body: JSON.stringify(content),
     };
     return defineRoute({
-      ...{ method: 'GET', path, name, summary, scope: null, limit: 'read' },
+      method: 'GET',
+      path,
+      name,
+      summary,
+      scope: null,
+      limit: 'read',
       responses: { 200: Type.Object({}) },
       contentType: answer.contentType,
       raw: () => answer,

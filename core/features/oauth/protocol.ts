@@ -80,7 +80,13 @@ export function protocolRoutes(options: {
 
   const endpoint = (method: Method, path: string, name: string, summary: string, work: Answer): Route =>
     defineRoute({
-      ...{ method, path, name: `oauth.${name}`, summary, scope: null, limit: 'write', contentType },
+      method,
+      path,
+      name: `oauth.${name}`,
+      summary,
+      scope: null,
+      limit: 'write',
+      contentType,
       responses: { 200: Type.String() },
       ...(path.includes('{') ? { params: Closed({ token: Type.String({ maxLength: 200 }) }) } : {}),
       inbound: (_, request) => work(request).catch(oauthErrorOf),

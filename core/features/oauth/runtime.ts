@@ -33,7 +33,13 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
   const load = async (): Promise<OAuthEngine> => {
     const { createEngine } = await import('./engine/engine.ts');
     return createEngine({
-      ...{ baseUrl, log, nowMs, sealing, tokens, clients, grants },
+      baseUrl,
+      log,
+      nowMs,
+      sealing,
+      tokens,
+      clients,
+      grants,
       // Called when an access token ends before its grant.
       forget: authentication.forget,
       isSignedIn: async (headers) => (await sessions.find(headers)) !== null,

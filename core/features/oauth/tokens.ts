@@ -85,11 +85,7 @@ export interface Tokens {
   remove(token: string): Promise<void>;
 }
 
-export function createTokens({
-  store,
-  sealing,
-  nowMs,
-}: Pick<Services, 'store' | 'sealing' | 'nowMs'>): Tokens {
+export function createTokens({ store, sealing, nowMs }: Services): Tokens {
   const tagOf = (code: string): string => sealing.sign(code, 'oauth-user-code');
   const opened = (row: TokenRow | undefined): StoredToken | null => {
     if (!row) return null;
@@ -126,7 +122,11 @@ export function createTokens({
       const now = nowMs();
       const { scope, userCode } = payload;
       const put = systemOp(putToken, {
-        ...{ id, kind, sealed, workspace: workspaceId, grant: grant?.id ?? null },
+        id,
+        kind,
+        sealed,
+        workspace: workspaceId,
+        grant: grant?.id ?? null,
         scope: kind === 'AccessToken' ? String(scope) : null,
         tag: typeof userCode === 'string' ? tagOf(userCode) : null,
         expires: seconds === undefined ? null : now + seconds * 1000,

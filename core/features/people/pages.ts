@@ -33,7 +33,10 @@ export function pageRoute(
 ): Route {
   const token = Type.String({ maxLength: 200 });
   return defineRoute({
-    ...{ method, path, name, summary },
+    method,
+    path,
+    name,
+    summary,
     scope: null,
     limit: method === 'GET' ? 'read' : 'write',
     ...(path.includes('{token}') ? { params: Closed({ token }) } : {}),

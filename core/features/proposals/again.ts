@@ -101,7 +101,11 @@ export function createWriteReplay(app: () => App) {
 /** Returns the principal of a context for the in-process route caller. */
 export function principalIn({ scope, actor, authority, scopes, narrowed, membership }: Context): Principal {
   return {
-    ...{ scope, actor, authority, scopes, narrowed },
+    scope,
+    actor,
+    authority,
+    scopes,
+    narrowed,
     ...(membership ? { membership } : {}),
     tokenId: authority.actor.id,
   };

@@ -73,7 +73,9 @@ export const proposal = defineContract({
     title: string(Type.String(), { ...never, doc: 'One-line summary of the changes.' }),
     author: actor({ doc: 'Actor that made the proposal.' }),
     through: json(through, {
-      ...{ ...never, computed: true, nullable: true },
+      ...never,
+      computed: true,
+      nullable: true,
       doc: 'App or API key that proposed on behalf of the author; null if none did.',
     }),
     installId: string(idOf(plugin.id), {
@@ -108,7 +110,9 @@ export const proposal = defineContract({
     }),
     events: json(events, { ...never, doc: 'Events written by the approval.' }),
     undoneBy: string(idOf(idPrefixes.undo), {
-      ...{ ...never, computed: true, nullable: true },
+      ...never,
+      computed: true,
+      nullable: true,
       doc: 'Id of the undo that reverted the approved changes; null if none.',
     }),
   },

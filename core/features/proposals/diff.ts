@@ -34,8 +34,13 @@ export function diffOf(
       const { id: issueId, identifier: issue } = issueOf(change, eventData);
       effects.push({
         id: String(effects.length + 1),
-        ...{ write, operation, kind: change.kind, entityId: change.id },
-        ...{ name: nameOf(change, eventData), issue, issueId },
+        write,
+        operation,
+        kind: change.kind,
+        entityId: change.id,
+        name: nameOf(change, eventData),
+        issue,
+        issueId,
         class: classOf(change),
         values: displayChanges(change.kind, values, whole),
         digest: digestOf(values, planned),

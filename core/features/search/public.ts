@@ -60,9 +60,17 @@ function strangerIn(services: Services, scope: Scope, directory: Directory): Con
   const actor = { kind: 'system', id: 'public-triage', name: 'Public triage' } as const;
   return {
     ...services,
-    ...{ scope, workspaceId: scope.workspaceId, directory },
-    ...{ actor, authority: { actor } },
-    ...{ scopes: new Set<string>(), narrowed: null, visibleTeams: null },
-    ...{ cause: null, requestId: 'public-triage', traceparent: null, staged: null },
+    scope,
+    workspaceId: scope.workspaceId,
+    directory,
+    actor,
+    authority: { actor },
+    scopes: new Set<string>(),
+    narrowed: null,
+    visibleTeams: null,
+    cause: null,
+    requestId: 'public-triage',
+    traceparent: null,
+    staged: null,
   };
 }

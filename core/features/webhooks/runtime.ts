@@ -24,7 +24,7 @@ import { createSamples, type SampleEvent } from './samples/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
-import { createEndpointQueues } from './worker/endpoint-queues.ts';
+import { createEndpointQueues, type EndpointQueues } from './worker/endpoint-queues.ts';
 import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
 export interface Webhooks {
@@ -56,20 +56,32 @@ interface WebhooksOptions {
 }
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { clock, owner } = options;
-  const { store, log, ids, fairQueue, mayWork } = options.services;
+  const { clock } = options;
+  const { store, log, fairQueue } = options.services;
   const healths = createHealths(store);
   const endpointQueues = createEndpointQueues(healths.isProbing);
   const subscriptions = createSubscriptions({ ...options, store, log, fairQueue });
   const pipeline = createPipeline({ ...options, subscriptions, healths, endpointQueues });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
-    ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue, seen: options.seen },
+    store,
+    clock,
+    log,
+    ids: options.services.ids,
+    owner: options.owner,
+    mayWork: options.services.mayWork,
+    subscriptions,
+    deliveries: queue,
+    seen: options.seen,
     storeWork: consumer.storeWork,
   });
 
   const canceler = createCanceler({
-    ...{ store, clock, log, storeWork: consumer.storeWork, noteOff: deliverer.noteOff },
+    store,
+    clock,
+    log,
+    storeWork: consumer.storeWork,
+    noteOff: deliverer.noteOff,
     isOn: async (scope, id) => (await subscriptions.enabled(scope, id)) !== undefined,
     noteCanceled: (ids) => {
       for (const id of ids) deliverer.noteCanceled(id, queue);
@@ -77,12 +89,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
 
   options.committer.onCommit((workspaceId, changes) => {
-    for (const { before, after } of endpointsIn(changes)) {
-      if (goesOff(before, after)) canceler.wentOff(scopeOf(workspaceId), after.id);
-      if (!isForgiven(before, after)) continue;
-      healths.forgive(after.id);
-      endpointQueues.admit(after.id);
-    }
+    followEndpoints(workspaceId, endpointsIn(changes), { canceler, healths, endpointQueues });
   });
 
   return {
@@ -97,16 +104,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await queue.followClock();
       await replays.queue.followClock();
     },
-    async settled() {
-      // A delivery may disable its endpoint, which is an event that is delivered to other endpoints.
-      for (let rounds = 0; rounds < 2; rounds++) {
-        await consumer.settled();
-        await replays.queue.settled();
-        await canceler.settled();
-        await queue.settled();
-      }
-      await consumer.storeMarks();
-    },
+    settled: () => settle(pipeline, replays, canceler),
     progress: consumer.progress,
     async stop() {
       canceler.stop();
@@ -118,8 +116,38 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
+/** Cancels the deliveries of disabled endpoints, and forgives the failures that a change makes irrelevant. */
+function followEndpoints(
+  workspaceId: string,
+  changes: readonly EndpointChange[],
+  parts: { readonly canceler: Canceler; readonly healths: Healths; readonly endpointQueues: EndpointQueues },
+): void {
+  for (const { before, after } of changes) {
+    if (goesOff(before, after)) parts.canceler.wentOff(scopeOf(workspaceId), after.id);
+    if (!isForgiven(before, after)) continue;
+    parts.healths.forgive(after.id);
+    parts.endpointQueues.admit(after.id);
+  }
+}
+
+async function settle({ consumer, queue }: Pipeline, replays: Replays, canceler: Canceler): Promise<void> {
+  // A delivery may disable its endpoint, which is an event that is delivered to other endpoints.
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await consumer.settled();
+    await replays.queue.settled();
+    await canceler.settled();
+    await queue.settled();
+  }
+  await consumer.storeMarks();
+}
+
+interface EndpointChange {
+  readonly before: Endpoint;
+  readonly after: Endpoint;
+}
+
 /** Returns the changes of existing endpoints. */
-function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
+function endpointsIn(changes: readonly Change[]): EndpointChange[] {
   return changes
     .filter(({ kind, before }) => kind === endpointModel.name && before !== null)
     .map(({ before, after }) => ({ before: before as Endpoint, after: after as Endpoint }));
@@ -139,7 +167,10 @@ function routesOf(
   const { consumer, deliverer, queue } = parts.pipeline;
   const { storeWork } = consumer;
   const work = {
-    ...{ active: deliverer.active, noteCanceled: deliverer.noteCanceled, storeWork, queue },
+    active: deliverer.active,
+    noteCanceled: deliverer.noteCanceled,
+    storeWork,
+    queue,
     enabled: subscriptions.enabledIds,
   };
   return [

@@ -89,6 +89,11 @@ export const automationFacts: SpecialFacts = {
 
 /** Returns the parts of an effect that a purge does not change. */
 const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: StoredEffect) => ({
-  ...{ id, operation, kind, entityId },
-  ...{ does, baseVersion, decision },
+  id,
+  operation,
+  kind,
+  entityId,
+  does,
+  baseVersion,
+  decision,
 });

@@ -143,7 +143,10 @@ type Define = (
 function gauges(registry: Registry): Define {
   return (name, help, label, read) => {
     const gauge: Gauge = new Gauge({
-      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      name,
+      help,
+      labelNames: label === null ? [] : [label],
+      registers: [registry],
       async collect() {
         gauge.reset();
         for (const [value, number] of await read())
@@ -157,7 +160,10 @@ function gauges(registry: Registry): Define {
 function counters(registry: Registry): Define {
   return (name, help, label, read) => {
     const counter: Counter = new Counter({
-      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      name,
+      help,
+      labelNames: label === null ? [] : [label],
+      registers: [registry],
       async collect() {
         counter.reset();
         for (const [value, number] of await read())

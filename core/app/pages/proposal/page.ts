@@ -137,7 +137,9 @@ function viewOf(
     ? null
     : 'Your role does not allow you to decide on proposals. Ask an owner or an admin.';
   return proposalPage({
-    ...{ proposal, formToken, barredBy },
+    proposal,
+    formToken,
+    barredBy,
     workspaceName: seat.workspaceName,
     workspaceId: seat.workspaceId,
     refusal: error?.message ?? null,

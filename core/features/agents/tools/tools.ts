@@ -87,7 +87,9 @@ function refusalOf({ code, message, details }: ApiError, requestId?: string): To
 function listedOf(tool: Tool): ListedTool {
   const { name, title, description, isRead, isDestructive, isIdempotent } = tool;
   return {
-    ...{ name, title, description },
+    name,
+    title,
+    description,
     inputSchema: jsonSchemaOf(listedInput(tool.input), 'given') as ListedTool['inputSchema'],
     outputSchema: jsonSchemaOf(tool.output, 'shown') as ListedTool['outputSchema'],
     annotations: {

@@ -112,7 +112,11 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   const now = ctx.nowMs();
   const change = oauthAppModel.create({
     id: ctx.ids.next(oauthApp.id),
-    ...{ name, description, homepage, redirectUris, confidential },
+    name,
+    description,
+    homepage,
+    redirectUris,
+    confidential,
     secrets: secret ? [storedSecretOf(secret)] : [],
     secretSince: secret ? now : null,
     createdAt: now,

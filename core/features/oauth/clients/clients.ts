@@ -82,7 +82,10 @@ export function createClients(options: {
 
 function appOf(id: string, row: AppRow): OAuthClient {
   return {
-    ...{ id, kind: 'app', name: row.name, homepage: row.homepage },
+    id,
+    kind: 'app',
+    name: row.name,
+    homepage: row.homepage,
     redirectUris: JSON.parse(row.redirect_uris_json) as string[],
     confidential: row.confidential === 1,
     grantTypes,

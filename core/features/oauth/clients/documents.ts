@@ -129,8 +129,12 @@ export function isDocumentId(clientId: string): boolean {
 async function fetchDocument(egress: Pick<Egress, 'send'>, url: string): Promise<EgressResponse> {
   try {
     return await egress.send({
-      ...{ url, method: 'GET', headers: { accept: 'application/json' } },
-      ...{ connectTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs, responseBytesMax: documentBytesMax },
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      connectTimeoutMs: timeoutMs,
+      totalTimeoutMs: timeoutMs,
+      responseBytesMax: documentBytesMax,
     });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;

@@ -86,7 +86,11 @@ export async function makeGrant(
   });
   const { scope, actor } = principal;
   const author = {
-    ...{ scope, actor, cause: null, requestId: null, traceparent: null },
+    scope,
+    actor,
+    cause: null,
+    requestId: null,
+    traceparent: null,
     directory: await directoryOf(scope),
   };
   // The guard on the session fails the commit if “Sign out everywhere” has ended the session meanwhile.

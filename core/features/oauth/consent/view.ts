@@ -49,7 +49,10 @@ export function consentView(options: {
 }): ConsentView {
   const { asking, client, who, seat, principal, demanded } = options;
   return {
-    ...{ asking, client, who, seat },
+    asking,
+    client,
+    who,
+    seat,
     isVerified: isVerifiedIn(client, seat.workspaceId),
     leadsTo: asking.redirectUri === null ? null : displayHost(asking.redirectUri),
     scopes: asking.scopes.map((scope) => ({

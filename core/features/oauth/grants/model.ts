@@ -27,7 +27,10 @@ export const grantModel = modelOf(grant, {
   stored,
   shows: {
     client: ({ clientId, clientName, clientKind, clientVerified }) => ({
-      ...{ id: clientId, name: clientName, kind: clientKind, verified: clientVerified },
+      id: clientId,
+      name: clientName,
+      kind: clientKind,
+      verified: clientVerified,
     }),
   },
   events(before, after) {
@@ -68,8 +71,12 @@ export function newGrant(
   const now = nowMs();
   return grantModel.create({
     id: ids.next(grant.id),
-    ...{ memberId, redirectHost, resource },
-    ...{ clientId: client.id, clientName: client.name, clientKind: client.kind },
+    memberId,
+    redirectHost,
+    resource,
+    clientId: client.id,
+    clientName: client.name,
+    clientKind: client.kind,
     clientVerified: client.verified,
     scopes: [...new Set(scopes)],
     guarded: [...new Set(guarded)],

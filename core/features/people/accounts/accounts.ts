@@ -121,8 +121,12 @@ export interface Account {
 }
 
 const accountOf = (row: AccountRow): Account => ({
-  ...{ id: row.id, name: row.name, email: row.email, emailKey: row.email_key },
-  ...{ isProven: row.email_verified_at !== null, passwordHash: row.password_hash },
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  emailKey: row.email_key,
+  isProven: row.email_verified_at !== null,
+  passwordHash: row.password_hash,
 });
 
 /**

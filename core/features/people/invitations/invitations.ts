@@ -106,7 +106,9 @@ export function newInvitation(
   const row = { member: id, role, email, hash, mailed: mailed.hash, ...from, now, expires };
   const linkOf = (text: string): string => `${baseUrl}/join/${text}`;
   return {
-    ...{ url: linkOf(token), mailedUrl: linkOf(mailed.token), expiresAt: expires },
+    url: linkOf(token),
+    mailedUrl: linkOf(mailed.token),
+    expiresAt: expires,
     op: tenantOp(scope, putInvitation, row, { expectRows: 1 }),
   };
 }
@@ -181,7 +183,12 @@ export function createInvitations(options: {
     if (!memberRow) return null;
     const isMailed = row.is_mailed === 1 && row.email_key !== null;
     return {
-      ...{ workspaceId, workspaceName, invitedBy, hash: row.token_hash, emailKey: row.email_key, isMailed },
+      workspaceId,
+      workspaceName,
+      invitedBy,
+      hash: row.token_hash,
+      emailKey: row.email_key,
+      isMailed,
       member: memberModel.fromRow(memberRow),
     };
   };

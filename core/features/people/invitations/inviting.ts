@@ -96,7 +96,8 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   // The mail names a person, because the invitee does not know the names of API keys.
   const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
   const { url, mailedUrl, expiresAt, op } = newInvitation(ctx, ctx.scope, {
-    ...{ member: invited, by },
+    member: invited,
+    by,
     maker: makerOf(ctx),
   });
   const { mail } = ctx;

@@ -56,28 +56,27 @@ const onPart = (who: SignedIn, left: number): Html =>
       ${button(who, '/off', 'Turn off one-time codes', 'danger')}
     </div>`;
 
+const sensitiveChange = (path: string, name: string, summary: string) => ({
+  path,
+  name: `one-time-codes.${name}`,
+  summary,
+  isSensitive: true,
+});
+
 export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: OneTimeCodes }): Route[] {
   const { codes, services } = options;
   const path = 'one-time-codes';
   return [
     changeRoute(
       options,
-      {
-        path,
-        name: 'one-time-codes.begin',
-        summary: 'Start the set-up of one-time codes',
-        isSensitive: true,
-      },
+      sensitiveChange(path, 'begin', 'Start the set-up of one-time codes'),
       async ({ accountId }) =>
         (await codes.begin(accountId)) ? leadTo(services.baseUrl, setUpPath) : { wrong: 'codes-on' },
     ),
     setUpRoute(options),
     changeRoute(
       options,
-      {
-        ...{ path: `${path}/confirm`, isSensitive: true },
-        ...{ name: 'one-time-codes.confirm', summary: 'Turn on one-time codes with the first code' },
-      },
+      sensitiveChange(`${path}/confirm`, 'confirm', 'Turn on one-time codes with the first code'),
       async (who, form) => {
         const secret = await codes.waiting(who.accountId);
         if (secret === null) return leadTo(services.baseUrl, '/account');
@@ -89,10 +88,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
     ),
     changeRoute(
       options,
-      {
-        ...{ path: `${path}/recovery-codes`, isSensitive: true },
-        ...{ name: 'one-time-codes.renew', summary: 'Replace the recovery codes' },
-      },
+      sensitiveChange(`${path}/recovery-codes`, 'renew', 'Replace the recovery codes'),
       async ({ accountId, email }) => {
         const recoveryCodes = await codes.renewRecoveryCodes(accountId);
         noticeOf(services, email, 'New recovery codes were created. The old ones no longer work.');
@@ -101,10 +97,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
     ),
     changeRoute(
       options,
-      {
-        ...{ path: `${path}/off`, isSensitive: true },
-        ...{ name: 'one-time-codes.off', summary: 'Turn off one-time codes' },
-      },
+      sensitiveChange(`${path}/off`, 'off', 'Turn off one-time codes'),
       async ({ accountId, email }) => {
         await codes.turnOff(accountId);
         noticeOf(services, email, 'One-time codes were turned off. Sign-in no longer asks for a code.');

@@ -43,8 +43,13 @@ export function createAdding(
       if (ceremony?.accountId !== accountId) throw tooLate();
       const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
       const row = {
-        ...{ id: ids.next(passkeyPrefix), account: accountId, name, now: nowMs() },
-        ...{ credential: credential.id, key: credential.publicKey, counter: credential.counter },
+        id: ids.next(passkeyPrefix),
+        account: accountId,
+        name,
+        now: nowMs(),
+        credential: credential.id,
+        key: credential.publicKey,
+        counter: credential.counter,
         transports: JSON.stringify(credential.transports ?? []),
       };
       const outcome = await store.commit([
@@ -72,7 +77,12 @@ async function optionsFor(
   // Loaded on first use, because most processes never handle a passkey.
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
   return generateRegistrationOptions({
-    ...{ rpName: 'Tatami', rpID, userName: email, userDisplayName: name, timeout: timeoutMs, challenge },
+    rpName: 'Tatami',
+    rpID,
+    userName: email,
+    userDisplayName: name,
+    timeout: timeoutMs,
+    challenge,
     userID: new TextEncoder().encode(accountId),
     attestationType: 'none',
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },

@@ -39,7 +39,9 @@ function createSigningIn(
       const { ceremony, cookie } = await ceremonies.begin('use-passkey', null, null);
       const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
       const options = await generateAuthenticationOptions({
-        ...{ rpID: party.id, timeout: timeoutMs, userVerification: 'required' },
+        rpID: party.id,
+        timeout: timeoutMs,
+        userVerification: 'required',
         challenge: challengeOf(ceremony).bytes,
       });
       return { options, cookie };
@@ -84,7 +86,10 @@ export function createPasskeys(
   const party = relyingPartyOf(baseUrl);
   const of: Passkeys['of'] = async (account) =>
     (await store.readSystem(listPasskeys, { account })).map((row) => ({
-      ...{ id: row.id, name: row.name, createdAt: row.created_at, lastUsedAt: row.last_used_at },
+      id: row.id,
+      name: row.name,
+      createdAt: row.created_at,
+      lastUsedAt: row.last_used_at,
     }));
   return {
     ceremonies: party && {

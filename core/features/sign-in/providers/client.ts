@@ -135,7 +135,11 @@ function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
       body: bytes,
       truncated,
     } = await egress.send({
-      ...{ url, headers, connectTimeoutMs, totalTimeoutMs, responseBytesMax },
+      url,
+      headers,
+      connectTimeoutMs,
+      totalTimeoutMs,
+      responseBytesMax,
       method: method === 'POST' ? 'POST' : 'GET',
       ...(body === undefined || body === null ? {} : { body: String(body) }),
       ...(signal ? { signal } : {}),
@@ -182,7 +186,8 @@ function personIn(
     return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 254) : null;
   };
   return {
-    ...{ issuer, subject },
+    issuer,
+    subject,
     name: textOf('name')?.slice(0, 80) ?? null,
     verifiedEmail: verifiedEmailIn(signed, further),
     displayName: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),

@@ -35,8 +35,10 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
   const { baseUrl } = services;
   return pageRoute(
     {
-      ...{ method: 'POST', path: '/sign-in/with/{token}' },
-      ...{ name: 'sign-in.leave', summary: 'Redirect to an external provider' },
+      method: 'POST',
+      path: '/sign-in/with/{token}',
+      name: 'sign-in.leave',
+      summary: 'Redirect to an external provider',
     },
     async (request, key) => {
       const form = await readForm(request, baseUrl);
@@ -57,8 +59,10 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
   const forget = ceremonies.forgetCookie('outside');
   return pageRoute(
     {
-      ...{ method: 'GET', path: '/sign-in/with/{token}/return' },
-      ...{ name: 'sign-in.return', summary: 'Handle the return from an external provider' },
+      method: 'GET',
+      path: '/sign-in/with/{token}/return',
+      name: 'sign-in.return',
+      summary: 'Handle the return from an external provider',
     },
     async (request, key) => {
       const who = await sessions.find(request.headers);
@@ -90,8 +94,10 @@ function linkRoutes(options: OutsidePages): Route[] {
       changeRoute(
         options,
         {
-          ...{ path: `linked/${key}`, isSensitive: true },
-          ...{ name: `account.link_${key}`, summary: 'Link an account at an external provider' },
+          path: `linked/${key}`,
+          isSensitive: true,
+          name: `account.link_${key}`,
+          summary: 'Link an account at an external provider',
         },
         async ({ accountId }) => {
           const leaving = { key, intent: 'link', to: '/account?done=linked' } as const;
@@ -103,8 +109,10 @@ function linkRoutes(options: OutsidePages): Route[] {
     changeRoute(
       options,
       {
-        ...{ path: 'unlink', isSensitive: true },
-        ...{ name: 'account.unlink', summary: 'Unlink an account at an external provider' },
+        path: 'unlink',
+        isSensitive: true,
+        name: 'account.unlink',
+        summary: 'Unlink an account at an external provider',
       },
       async ({ accountId, email }, form) => {
         if (!(await links.remove(accountId, form.get('id') ?? ''))) return { wrong: 'linked-last' };

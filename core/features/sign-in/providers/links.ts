@@ -37,7 +37,10 @@ export interface Links {
 export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Links {
   const of: Links['of'] = async (account) =>
     (await store.readSystem(listOutside, { account })).map((row) => ({
-      ...{ id: row.id, issuer: row.issuer, displayName: row.shown_as, lastUsedAt: row.last_used_at },
+      id: row.id,
+      issuer: row.issuer,
+      displayName: row.shown_as,
+      lastUsedAt: row.last_used_at,
     }));
   const addOp: Links['addOp'] = (account, { issuer, subject, displayName }) => {
     const row = { id: ids.next(outsidePrefix), account, issuer, subject, shown: displayName, now: nowMs() };

@@ -194,7 +194,9 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
       const { ok } = await store.commit([
         ...guards,
         systemOp(insertSession, {
-          ...{ ...row, address, agent: agent.slice(0, 200) },
+          ...row,
+          address,
+          agent: agent.slice(0, 200),
           expires: now + lifeMs,
         }),
       ]);
@@ -217,7 +219,11 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
 async function listOf(store: Store, account: string, now: number): Promise<ListedSession[]> {
   const rows = await store.readSystem(listSessions, { account, now, idle: now - idleMs });
   return rows.map(({ id, address, agent, created_at, last_seen_at }) => ({
-    ...{ id, address, agent, createdAt: created_at, lastSeenAt: last_seen_at },
+    id,
+    address,
+    agent,
+    createdAt: created_at,
+    lastSeenAt: last_seen_at,
   }));
 }
 

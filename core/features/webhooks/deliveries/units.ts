@@ -20,7 +20,9 @@ export function deliveryUnit(
 ): DeliveryUnit {
   const { id, endpoint_id: endpointId, order_key: key } = delivery;
   return {
-    ...{ delivery, message, id },
+    delivery,
+    message,
+    id,
     scope: scopeOf(workspaceId, endpointId),
     subject: endpointId,
     sequence: delivery.sequence ?? 0,

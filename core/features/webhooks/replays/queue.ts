@@ -22,7 +22,10 @@ export function createReplays(
   const { store, clock, log, owner, seen, mayWork } = options;
   let stopped = false;
   const queue = createWorkQueue({
-    ...{ store, clock, log, mayWork },
+    store,
+    clock,
+    log,
+    mayWork,
     kind: 'replay',
     owner,
     seen,

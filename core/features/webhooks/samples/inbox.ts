@@ -43,7 +43,12 @@ export function inboxScenario({ nowMs }: SampleSetting): SampleScenario {
       } satisfies Partial<EntityResponse<typeof inboxItem>>,
       'inbox.preferences_updated': {
         member: ben,
-        ...{ assigned: true, mentioned: true, replied: true, subscribed: false, triage: true, sla: true },
+        assigned: true,
+        mentioned: true,
+        replied: true,
+        subscribed: false,
+        triage: true,
+        sla: true,
         project_update: true,
       },
     },

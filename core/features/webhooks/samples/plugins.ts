@@ -28,9 +28,18 @@ const effect = {
 const effects = (decision: 'approved' | 'rejected') => [{ ...effect, decision }];
 
 const ran = {
-  ...{ runId: idOf('run'), installId: idOf('plg'), pluginId: 'com.acme.on-call', pluginVersion: '1.2.0' },
-  ...{ handler: 'issue.created', handlerKind: 'event', eventId: idOf('evt'), mode: 'apply' },
-  ...{ attempt: 1, calls: 2, fetches: 1, proposalId: null },
+  runId: idOf('run'),
+  installId: idOf('plg'),
+  pluginId: 'com.acme.on-call',
+  pluginVersion: '1.2.0',
+  handler: 'issue.created',
+  handlerKind: 'event',
+  eventId: idOf('evt'),
+  mode: 'apply',
+  attempt: 1,
+  calls: 2,
+  fetches: 1,
+  proposalId: null,
 } as const;
 
 export function pluginScenario(setting: SampleSetting): SampleScenario {
@@ -57,13 +66,17 @@ export function pluginScenario(setting: SampleSetting): SampleScenario {
       },
       'automation.approved': {
         now: {
-          ...{ status: 'approved', ...decided, effects: effects('approved') },
+          status: 'approved',
+          ...decided,
+          effects: effects('approved'),
           events: [{ id: idOf('evt'), type: 'issue.updated' }],
         },
       },
       'automation.rejected': {
         now: {
-          ...{ status: 'rejected', ...decided, effects: effects('rejected') },
+          status: 'rejected',
+          ...decided,
+          effects: effects('rejected'),
           reason: 'It is urgent already.',
         },
       },

@@ -99,7 +99,10 @@ export function createPipeline(options: {
     disable: createDisable({ ...options, store, ids, log }),
   });
   const queue: UnitQueue<DeliveryUnit> = createUnitQueue({
-    ...{ store, clock, log, mayWork },
+    store,
+    clock,
+    log,
+    mayWork,
     kind: 'delivery',
     owner,
     seen: options.seen,
@@ -109,7 +112,12 @@ export function createPipeline(options: {
     rows: deliveryRows(store, deliverer.remember, () => queue),
   });
   const consumer = createConsumer({
-    ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue },
+    store,
+    clock,
+    name: consumerName,
+    log,
+    fresh: options.fresh,
+    queue,
     listens: subscriptions.listens,
     plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
     isStored: async (scope, id) => (await store.readOne(scope, findDelivery, { id })) !== undefined,

@@ -40,8 +40,11 @@ export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[
     const known = last.get(`${workspaceId} ${relation.id}`);
     const isThere = type === 'issue.relation_added';
     last.set(`${workspaceId} ${relation.id}`, {
-      ...{ workspaceId, id: relation.id, issueIds: [id, relation.issue.id] },
-      ...{ isThere, sides: [...(known?.sides ?? []), side] },
+      workspaceId,
+      id: relation.id,
+      issueIds: [id, relation.issue.id],
+      isThere,
+      sides: [...(known?.sides ?? []), side],
     });
   }
   const stored = rows<RelationRow>(
