@@ -1,10 +1,15 @@
 // The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key
 // as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
+import type { LinkDeps } from '../../features/people/deps.ts';
 import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
 import type { Services } from '../../kernel/context.ts';
 import { apiKeyModel, newKey } from '../../features/api-keys/model.ts';
-import { invitationDays, newInvitation } from '../../features/people/invitations/invitations.ts';
-import { memberModel, type Member } from '../../features/people/members/model.ts';
+import {
+  invitationDays,
+  newInvitation,
+  type InvitedMember,
+} from '../../features/people/invitations/invitations.ts';
+import { memberModel } from '../../features/people/members/model.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
 import { allScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
@@ -51,11 +56,7 @@ export function firstKeyOf(memberId: string) {
 export const setUpDays = invitationDays;
 
 /** Creates the link with which the owner of a workspace creates an account. */
-export function setUpLink(
-  services: Pick<Services, 'baseUrl' | 'nowMs'>,
-  scope: Scope,
-  member: Pick<Member, 'id' | 'role' | 'email'>,
-): { url: string; op: Op } {
+export function setUpLink(services: LinkDeps, scope: Scope, member: InvitedMember): { url: string; op: Op } {
   return newInvitation(services, scope, { member, by: 'The server administrator' });
 }
 

@@ -4,7 +4,7 @@ import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import type { FindToken } from '../people/authenticate.ts';
-import { lastUsedIn, type Uses } from '../people/last-used.ts';
+import { lastUsedIn, type UseRecorder } from '../people/last-used.ts';
 import { membershipOf } from '../people/membership.ts';
 import { hashToken, prefixOf } from './token.ts';
 
@@ -29,7 +29,7 @@ const findKey = systemStatement<KeyRow>(
 
 const setLastUsed = lastUsedIn('api_keys');
 
-export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> }): FindToken {
+export function createFindKey(options: { store: Store; uses: UseRecorder }): FindToken {
   const { store, uses } = options;
   return async (token) => {
     const prefix = prefixOf(token);

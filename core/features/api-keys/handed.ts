@@ -5,10 +5,14 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
-import { tenantOp, type Op } from '../../platform/store/store.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { apiKeyModel, type ApiKey, type Maker } from './model.ts';
 
-type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
+interface EndingDeps {
+  readonly store: Store;
+  readonly scope: Scope;
+  nowMs(): number;
+}
 
 /** Condition for the keys that a member created for others whose role is not in `:roles`. */
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
@@ -56,7 +60,7 @@ const stillMay = tenantStatement(
 );
 
 /** Returns the member and the key whose rights the caller's new keys and invitations depend on. */
-export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): Maker {
+export function makerOf({ authority: { actor } }: Context): Maker {
   const { kind, id, memberId } = actor;
   return { memberId: memberId ?? null, keyId: kind === 'api_key' ? id : null };
 }
@@ -89,18 +93,17 @@ interface Ending {
  * Ends the keys of a member that were created by members who are not owners, for the commit in which the
  * member becomes an owner.
  */
-export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
+export async function endHandedTo(ctx: EndingDeps, member: string): Promise<Ending> {
   const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
   const roots = rows.map((row) => apiKeyModel.fromRow(row));
-  const { changes, ops } = endingOf(ctx, await descentOf(ctx, roots, true));
-  return { changes, ops };
+  return endingOf(ctx, await descentOf(ctx, roots, true));
 }
 
 /**
  * Ends the keys that a member created for others.
  * @param roles roles of the members whose keys stay valid
  */
-export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
+export async function endHandedBy(ctx: EndingDeps, maker: string, roles: readonly string[]): Promise<Ending> {
   const which = { maker, roles: JSON.stringify(roles) };
   const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
   const roots = rows.map((row) => apiKeyModel.fromRow(row));
@@ -112,7 +115,7 @@ export async function endHandedBy(ctx: Reading, maker: string, roles: readonly s
  * Ends a key and the keys for other members that were created with the key.
  * @returns null if a live successor has replaced the key, because the other keys then stay valid
  */
-export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
+export async function endMintedWith(ctx: EndingDeps, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
 }
 
@@ -130,7 +133,7 @@ interface Descent {
  * members then end too
  */
 async function descentOf(
-  { store, scope }: Reading,
+  { store, scope }: EndingDeps,
   roots: readonly ApiKey[],
   isShared: boolean,
 ): Promise<Descent> {
@@ -154,7 +157,7 @@ async function descentOf(
   return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
 }
 
-function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): Ending {
+function endingOf({ scope, nowMs }: EndingDeps, { ending, ids, shared }: Descent): Ending {
   const now = nowMs();
   const which = { ids: JSON.stringify(ids), shared: JSON.stringify(shared) };
   return {
@@ -166,7 +169,7 @@ function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): 
   };
 }
 
-async function hasLiveSuccessor({ store, scope, nowMs }: Reading, key: ApiKey): Promise<boolean> {
+async function hasLiveSuccessor({ store, scope, nowMs }: EndingDeps, key: ApiKey): Promise<boolean> {
   for (let next = key.replacedBy; next !== null;) {
     const successor = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
     if (!successor) return false;

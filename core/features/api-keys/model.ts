@@ -1,6 +1,6 @@
 // Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
+import type { CreationDeps } from '../people/deps.ts';
 import { plain } from '../../kernel/changes/columns.ts';
-import type { Context } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
@@ -54,7 +54,7 @@ export interface Maker {
  * @returns the change that creates the key, and the text of the key, which is not stored
  * @throws ApiError validation_failed for an expiry in the past
  */
-export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, { maker, ...terms }: KeyTerms) {
+export function newKey({ ids, nowMs }: CreationDeps, { maker, ...terms }: KeyTerms) {
   const token = mintToken();
   const now = nowMs();
   if (terms.expiresAt !== null && terms.expiresAt <= now)

@@ -1,7 +1,8 @@
 // Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
 // so that clients can switch without downtime.
+import type { Directory } from '../../kernel/context.ts';
+import type { CreationDeps } from '../people/deps.ts';
 import type { Change } from '../../kernel/changes/change.ts';
-import type { Context } from '../../kernel/context.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { isPresent } from '../people/members/roles.ts';
 import { apiKeyModel, newKey, type ApiKey, type Maker } from './model.ts';
@@ -31,10 +32,12 @@ export interface Rolled {
   readonly text: string;
 }
 
-type Of = Pick<Context, 'ids' | 'nowMs' | 'directory'>;
+interface RollDeps extends CreationDeps {
+  readonly directory: Directory;
+}
 
 /** @throws ApiError conflict if the key has ended or was rolled before, or its member was removed; validation_failed */
-export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
+export function rollKey(of: RollDeps, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;
   requireRollable(key, now);

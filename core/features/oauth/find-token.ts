@@ -3,7 +3,7 @@
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import type { FindToken } from '../people/authenticate.ts';
 import { clientIsThere, setGrantUsed } from './grants/live.ts';
-import type { Uses } from '../people/last-used.ts';
+import type { UseRecorder } from '../people/last-used.ts';
 import { membershipOf } from '../people/membership.ts';
 import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/scopes.ts';
@@ -36,7 +36,7 @@ const findAccess = systemStatement<AccessTokenRow>(
    WHERE t.id = :hash AND t.kind = 'AccessToken' AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
 );
 
-export function createFindAccessToken(options: { store: Store; uses: Pick<Uses, 'note'> }): FindToken {
+export function createFindAccessToken(options: { store: Store; uses: UseRecorder }): FindToken {
   const { store, uses } = options;
   return async (token) => {
     if (!looksIssued('AccessToken', token)) return null;

@@ -1,7 +1,8 @@
 // Look-up and revocation of grants for the authorization server, in all workspaces.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import { systemAuthor } from '../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
+import type { Directory } from '../../kernel/context.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import { grantModel } from './grants/model.ts';
 import { clientIsThere } from './grants/live.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
@@ -61,7 +62,7 @@ export interface Grants {
 }
 
 export function createGrants(options: {
-  services: Pick<Services, 'store' | 'nowMs'>;
+  services: IdentityDeps;
   committer: Committer;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }): Grants {

@@ -1,7 +1,8 @@
 // Assembles the authorization server (RFC 6749, RFC 9700). The first request that needs the protocol library
 // loads it.
 import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
+import type { Directory } from '../../kernel/context.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Authentication } from '../people/authenticate.ts';
 import type { Sessions } from '../sign-in/sessions/sessions.ts';
@@ -16,12 +17,12 @@ import { protocolRoutes } from './protocol.ts';
 import { createTokens } from './tokens.ts';
 
 export interface OAuthOptions {
-  readonly services: Services;
+  readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sessions: Sessions;
   readonly clients: Clients;
-  readonly authentication: Pick<Authentication, 'forget'>;
+  readonly authentication: Authentication;
 }
 
 export function oauthRoutes(options: OAuthOptions): Route[] {

@@ -1,6 +1,6 @@
 // Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
 import { createHash } from 'node:crypto';
-import type { Services } from '../../kernel/context.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import { setGrantUsed } from './grants/live.ts';
 import { sealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
@@ -85,7 +85,7 @@ export interface Tokens {
   remove(token: string): Promise<void>;
 }
 
-export function createTokens({ store, sealing, nowMs }: Services): Tokens {
+export function createTokens({ store, sealing, nowMs }: IdentityDeps): Tokens {
   const tagOf = (code: string): string => sealing.sign(code, 'oauth-user-code');
   const opened = (row: TokenRow | undefined): StoredToken | null => {
     if (!row) return null;

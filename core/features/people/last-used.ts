@@ -1,6 +1,6 @@
 // Records the last use of keys and grants outside the commits of their requests: at most once a minute for
 // each key or grant, in one commit per second. A crash loses at most the last minute.
-import type { Services } from '../../kernel/context.ts';
+import type { IdentityDeps } from './deps.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { tenantStatement, type Statement } from '../../platform/store/statement.ts';
@@ -17,9 +17,12 @@ export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
     `UPDATE ${table} SET last_used_at = :at WHERE workspace_id = :ws AND id = :id AND coalesce(last_used_at, 0) < :at`,
   );
 
-export interface Uses {
+export interface UseRecorder {
   /** @param statement result of `lastUsedIn` for the table of the key or grant */
   note(statement: Statement<unknown>, scope: Scope, id: string): void;
+}
+
+export interface Uses extends UseRecorder {
   /** Resolves when no write is in progress. */
   settled(): Promise<void>;
   /** Writes the pending uses. */
@@ -32,7 +35,7 @@ interface Noted {
   readonly atMs: number;
 }
 
-export function createUses({ store, log }: Pick<Services, 'store' | 'log'>, clock: Clock): Uses {
+export function createUses({ store, log }: IdentityDeps, clock: Clock): Uses {
   let noted = new Map<string, Noted>();
   let cancel: (() => void) | null = null;
   let writing: Promise<void> = Promise.resolve();

@@ -1,16 +1,21 @@
 // Ends the keys, invitation links and other objects that a member or a key created for others, when the
 // member loses a role or is removed, or the key is revoked. The caller commits the result together with that
 // change. docs/decisions/0076.
+import type { CreationDeps } from './deps.ts';
 import type { Change } from '../../kernel/changes/change.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Directory } from '../../kernel/context.ts';
 import type { Role } from '../../kernel/rights/roles.ts';
-import type { Op } from '../../platform/store/store.ts';
+import type { Op, Scope, Store } from '../../platform/store/store.ts';
 import { endHandedBy, endMintedWith } from '../api-keys/handed.ts';
 import type { ApiKey } from '../api-keys/model.ts';
 import { withdrawHandedOp, withdrawInvitedWithOp } from './invitations/invitations.ts';
 import { roles } from './members/contract.ts';
 
-export type Losing = Pick<Context, 'store' | 'scope' | 'ids' | 'nowMs' | 'directory'>;
+export interface Losing extends CreationDeps {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly directory: Directory;
+}
 
 interface Loser {
   readonly id: string;

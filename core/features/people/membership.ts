@@ -14,11 +14,7 @@ const keysOfTeams = tenantStatement<{ key: string }>(
 );
 
 /** @returns null for an unknown or removed member */
-export async function membershipOf(
-  store: Pick<Store, 'readOne' | 'read'>,
-  scope: Scope,
-  memberId: string,
-): Promise<Membership | null> {
+export async function membershipOf(store: Store, scope: Scope, memberId: string): Promise<Membership | null> {
   const row = await store.readOne(scope, findMember, { id: memberId });
   if (!row) return null;
   const { name, role, teams_json: ids } = row;

@@ -131,7 +131,7 @@ export function proofPath(to: string): string {
 }
 
 /** Returns true if the last authentication is recent enough for a sensitive change. */
-export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number): boolean {
+export function isFresh({ provedAt }: SignedIn, nowMs: number): boolean {
   return nowMs - provedAt < proofMs;
 }
 
@@ -142,7 +142,7 @@ export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number)
 export async function readSignedForm(
   request: RawRequest,
   baseUrl: string,
-  { formToken }: Pick<SignedIn, 'formToken'>,
+  { formToken }: { readonly formToken: string },
 ): Promise<URLSearchParams> {
   const form = await readForm(request, baseUrl);
   if (!isFormTokenOf({ formToken }, form.get('form_token')))
@@ -154,7 +154,7 @@ export async function readSignedForm(
 }
 
 /** The comparison takes constant time. */
-export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, token: unknown): boolean {
+export function isFormTokenOf({ formToken }: { readonly formToken: string }, token: unknown): boolean {
   const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof token === 'string' ? token : '')];
   return own.length === theirs.length && timingSafeEqual(own, theirs);
 }

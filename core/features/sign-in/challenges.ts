@@ -3,7 +3,7 @@
 // token. So only the browser that started a challenge can complete it, only once, and data that was read
 // from the database does not suffice.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { Services } from '../../kernel/context.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp } from '../../platform/store/store.ts';
@@ -52,7 +52,7 @@ export interface Ceremonies {
   forgetCookie(kind: CeremonyType): string;
 }
 
-export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'nowMs'>): Ceremonies {
+export function createCeremonies({ store, nowMs }: IdentityDeps): Ceremonies {
   return {
     async begin(kind, accountId, details) {
       const token = randomBytes(32).toString('base64url');

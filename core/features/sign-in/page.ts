@@ -2,7 +2,7 @@
 import { readForm } from '../../kernel/html/form.ts';
 import { html, type Html } from '../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
-import type { Services } from '../../kernel/context.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import { accountById } from '../people/accounts/accounts.ts';
 import { passwordMax } from '../people/accounts/password-rules.ts';
 import {
@@ -33,7 +33,7 @@ export interface WayIn {
 }
 
 export interface SignInPages {
-  readonly services: Pick<Services, 'store' | 'baseUrl'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly waysIn: readonly WayIn[];

@@ -2,7 +2,8 @@
 // session. Every method ends in `proceed` or `finish`, so that none skips the second step and each creates a
 // new session.
 import { createHash } from 'node:crypto';
-import type { Services } from '../../kernel/context.ts';
+import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import type { IdentityDeps } from '../people/deps.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import type { RawRequest, RawAnswer } from '../../kernel/http/route.ts';
 import {
@@ -63,7 +64,7 @@ export interface SignIn {
 }
 
 export interface SignInOptions {
-  readonly services: Pick<Services, 'store' | 'sealing' | 'baseUrl' | 'log' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly limits: SignInLimits;
@@ -175,7 +176,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
  * failures for other accounts with the same address do not block a person on a known device.
  */
 function candidatesOf(
-  sealing: Services['sealing'],
+  sealing: Sealing,
   { peer, headers }: RawRequest,
   accounts: readonly Account[],
   subject: string,

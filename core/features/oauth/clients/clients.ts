@@ -1,6 +1,6 @@
 // Finds and authenticates clients. `registration.ts` registers clients without the protocol library, because
 // the library would store secrets in plain text.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { isSecretOf, type StoredSecret } from '../apps/secret.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { grantTypes, type OAuthClient } from './client.ts';
@@ -53,8 +53,8 @@ export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map(
 );
 
 export function createClients(options: {
-  services: Pick<Services, 'store' | 'nowMs'>;
-  registered: Pick<RegisteredClients, 'find'>;
+  services: IdentityDeps;
+  registered: RegisteredClients;
   documents: Documents;
 }): Clients {
   const { services, registered, documents } = options;

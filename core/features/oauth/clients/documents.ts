@@ -2,7 +2,7 @@
 // Anonymous requests can make this server fetch any URL. Fetches therefore use the egress guard, reach only
 // public addresses even if webhooks may reach others, run once per document at a time, and are rate limited.
 import { LRUCache } from 'lru-cache';
-import type { Egress, EgressResponse } from '../../../platform/lib/egress/egress.ts';
+import type { RequestSender, EgressResponse } from '../../../platform/lib/egress/egress.ts';
 import { EgressError } from '../../../platform/lib/egress/error.ts';
 import { RecentMap } from '../../../platform/lib/fairness/recent-map.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
@@ -51,7 +51,7 @@ export function createDocuments({
   egress,
   nowMs,
 }: {
-  egress: Pick<Egress, 'send'>;
+  egress: RequestSender;
   nowMs: () => number;
 }): Documents {
   const known = new LRUCache<string, CachedClient>({ max: documentsMax });
@@ -126,7 +126,7 @@ export function isDocumentId(clientId: string): boolean {
 }
 
 /** @throws ClientRefused */
-async function fetchDocument(egress: Pick<Egress, 'send'>, url: string): Promise<EgressResponse> {
+async function fetchDocument(egress: RequestSender, url: string): Promise<EgressResponse> {
   try {
     return await egress.send({
       url,

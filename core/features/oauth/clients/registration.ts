@@ -3,7 +3,7 @@
 // `registered.ts`.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { hashToken } from '../../api-keys/token.ts';
 import { mintClientSecret } from '../apps/secret.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
@@ -52,7 +52,7 @@ export class RegistrationFlood extends Error {
 }
 
 export function createRegistration(options: {
-  services: Pick<Services, 'ids' | 'nowMs' | 'baseUrl'>;
+  services: IdentityDeps;
   registered: RegisteredClients;
   /** Called after a removal to clear cached tokens and to end the grants of the client. */
   gone: () => void;

@@ -1,7 +1,8 @@
 // Processes the form of the consent page. One commit creates the grant and marks the request as decided, so
 // that only one of two concurrent decisions takes effect.
 import type { Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../../kernel/context.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { newGrant } from '../grants/model.ts';
 import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/sessions/sessions.ts';
@@ -14,7 +15,7 @@ import type { Tokens } from '../tokens.ts';
 import { consentView, type ConsentView } from './view.ts';
 
 export interface ConsentOptions {
-  readonly services: Services;
+  readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sessions: Sessions;

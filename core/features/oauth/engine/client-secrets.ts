@@ -3,7 +3,7 @@
 import type Provider from 'oidc-provider';
 import type { Clients } from '../clients/clients.ts';
 
-export function askForSecrets({ prototype }: Provider['Client'], clients: Pick<Clients, 'proves'>): void {
+export function askForSecrets({ prototype }: Provider['Client'], clients: Clients): void {
   Object.defineProperty(prototype, 'compareClientSecret', {
     value(this: { clientId: string }, text: string): Promise<boolean> {
       return clients.proves(this.clientId, text);

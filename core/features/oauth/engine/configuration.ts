@@ -37,9 +37,9 @@ export const cookieNames = {
 
 /** Signs cookies with a key derived from the master key, in the interface of the package keygrip. */
 class CookieSignatures {
-  readonly #sealing: Pick<Sealing, 'sign' | 'verify'>;
+  readonly #sealing: Sealing;
 
-  constructor(sealing: Pick<Sealing, 'sign' | 'verify'>) {
+  constructor(sealing: Sealing) {
     this.#sealing = sealing;
   }
   sign(text: string): string {
@@ -58,7 +58,7 @@ class CookieSignatures {
 
 export interface ConfigurationOptions extends Shelves {
   /** Key for the cookies of authorization requests. */
-  readonly sealing: Pick<Sealing, 'sign' | 'verify'>;
+  readonly sealing: Sealing;
   /** Returns true if the cookies of a request belong to a signed-in person. */
   isSignedIn(headers: Headers): Promise<boolean>;
 }

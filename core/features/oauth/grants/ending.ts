@@ -2,7 +2,8 @@
 // has expired. Tokens are rejected from the commit that removed the client or member (`live.ts`,
 // `membership.ts`); this module records the end of each grant, and continues after a crash.
 import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../../kernel/context.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { dayMs, hourMs } from '../../../platform/lib/time/time.ts';
@@ -84,7 +85,7 @@ async function revokeRows(
 }
 
 interface GrantEndingOptions {
-  readonly services: Pick<Services, 'store' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
@@ -99,7 +100,7 @@ export interface GrantEnding {
 }
 
 export function createGrantEnding(
-  options: GrantEndingOptions & { readonly services: Pick<Services, 'log'>; readonly clock: Clock },
+  options: GrantEndingOptions & { readonly services: IdentityDeps; readonly clock: Clock },
 ): GrantEnding {
   const { services, committer, clock } = options;
   const { store, nowMs, log } = services;

@@ -1,7 +1,7 @@
 // Model of grants, and their creation by consent.
+import type { CreationDeps } from '../../people/deps.ts';
 import { flag, plain } from '../../../kernel/changes/columns.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
-import type { Context } from '../../../kernel/context.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
@@ -65,7 +65,7 @@ export interface GrantTerms {
  * as the member.
  */
 export function newGrant(
-  { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
+  { ids, nowMs }: CreationDeps,
   { memberId, client, redirectHost, resource, scopes, guarded }: GrantTerms,
 ): Change & { readonly after: Grant } {
   const now = nowMs();

@@ -1,12 +1,12 @@
 // Routes of forms that change an account. They require a form of the current session, and sensitive changes
 // also a recent authentication.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../deps.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
 
 export interface ChangeOptions {
-  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
 }
 

@@ -3,20 +3,20 @@
 // account.
 import { html } from '../../../kernel/html/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../deps.ts';
 import { accountById, type Account } from '../accounts/accounts.ts';
 import type { Proofs } from '../accounts/proof.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
 import type { ResetLimits } from '../../sign-in/resets/limits.ts';
 import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
-import { changeRoute } from './change.ts';
+import { changeRoute, type ChangeOptions } from './change.ts';
 import type { AccountSection } from './page.ts';
 
 const purpose = 'confirm-address';
 const minutes = 30;
 
 interface ConfirmationOptions {
-  readonly services: Pick<Services, 'store' | 'mail' | 'sealing' | 'baseUrl' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
   readonly limits: ResetLimits;
   readonly proofs: Proofs;
@@ -25,9 +25,7 @@ interface ConfirmationOptions {
 const removed =
   'Confirming removes existing passkeys, one-time codes and linked accounts, ends all other sessions and revokes the access of apps, because somebody else may have set them up.';
 
-export function confirmationSection({
-  services: { store, mail },
-}: Pick<ConfirmationOptions, 'services'>): AccountSection {
+export function confirmationSection({ services: { store, mail } }: ChangeOptions): AccountSection {
   return {
     says: {
       'confirm-sent': `We sent a confirmation link to your address. Open it in this browser within ${minutes} minutes.`,

@@ -1,15 +1,11 @@
 // Mails a person when their sign-in methods change, so that they notice changes by somebody else (OWASP ASVS 5.0 §6.3.7).
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../deps.ts';
 
 /**
  * @param to address of the account before the change
  * @param what a sentence such as `The password was changed.`
  */
-export function noticeOf(
-  { mail, baseUrl }: Pick<Services, 'mail' | 'baseUrl'>,
-  to: string,
-  what: string,
-): void {
+export function noticeOf({ mail, baseUrl }: IdentityDeps, to: string, what: string): void {
   mail?.post({
     to,
     subject: 'Your account was changed',

@@ -2,7 +2,7 @@
 import { html, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../deps.ts';
 import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../pages.ts';
 import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
 
@@ -18,7 +18,7 @@ export interface AccountSection {
 }
 
 interface AccountPages {
-  readonly services: Pick<Services, 'baseUrl'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
   /** In the order of the page. */
   readonly sections: readonly AccountSection[];

@@ -17,7 +17,7 @@ interface PasswordOptions extends ChangeOptions {
   readonly signIn: SignIn;
 }
 
-export function passwordSection({ services: { store } }: Pick<PasswordOptions, 'services'>): AccountSection {
+export function passwordSection({ services: { store } }: ChangeOptions): AccountSection {
   return {
     says: {
       password:

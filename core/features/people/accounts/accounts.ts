@@ -1,6 +1,6 @@
 // Accounts of people who sign in to this server. A seat links an account to a member of a workspace, whose
 // role decides the rights.
-import type { Services } from '../../../kernel/context.ts';
+import type { CreationDeps } from '../deps.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import {
@@ -106,12 +106,15 @@ interface AccountRow {
   password_hash: string | null;
 }
 
-export interface Account {
+export interface AccountAddress {
   readonly id: string;
+  readonly emailKey: string;
+}
+
+export interface Account extends AccountAddress {
   readonly name: string;
   /** Address as entered. */
   readonly email: string;
-  readonly emailKey: string;
   /**
    * True after the holder has verified the address. Several accounts can have the same unverified address.
    */
@@ -183,7 +186,7 @@ export function emailKeyOf(email: string): string {
  * @throws Error for an invalid address
  */
 export function newAccount(
-  { ids, nowMs }: Pick<Services, 'ids' | 'nowMs'>,
+  { ids, nowMs }: CreationDeps,
   {
     name,
     email,
@@ -222,7 +225,7 @@ export function renameOps(id: string, name: string, email: string, now: number):
 }
 
 /** Returns an operation that fails if the password has changed since `passwordHash` was read. */
-export function stillPasswordOp({ id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>): Op {
+export function stillPasswordOp({ id, passwordHash }: Account): Op {
   return systemOp(stillPassword, { id, password: passwordHash }, { expectRows: 1 });
 }
 

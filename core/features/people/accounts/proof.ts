@@ -1,6 +1,6 @@
 // First verification of an address. Another person may have created the account with the address, so all
 // existing sign-in methods, sessions and grants end. docs/decisions/0074.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../deps.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import type { AccountGrants } from '../../oauth/grants/ending.ts';
@@ -8,7 +8,7 @@ import { turnOffOps } from '../../sign-in/one-time-codes/one-time-codes.ts';
 import { deletePasskeysOf } from '../../sign-in/passkeys/rows.ts';
 import { deleteOutsideOf } from '../../sign-in/providers/rows.ts';
 import { endSessionsOp } from '../../sign-in/sessions/sessions.ts';
-import { accountById, type Account } from './accounts.ts';
+import { accountById, type AccountAddress } from './accounts.ts';
 
 const setProven = systemStatement(
   'accounts.set_proven',
@@ -35,11 +35,7 @@ export function endOtherWaysInOps(accountId: string, { issuer = '' }: Staying = 
 /**
  * The operations fail if the address has changed meanwhile, or if this or another account has verified it.
  */
-export function firstProofOps(
-  { id, emailKey }: Pick<Account, 'id' | 'emailKey'>,
-  now: number,
-  staying: Staying = {},
-): Op[] {
+export function firstProofOps({ id, emailKey }: AccountAddress, now: number, staying: Staying = {}): Op[] {
   return [
     systemOp(setProven, { id, key: emailKey, now }, { expectRows: 1 }),
     ...endOtherWaysInOps(id, staying),
@@ -56,10 +52,7 @@ export interface Proofs {
   note(accountId: string, emailKey: string, staying: Staying): Promise<void>;
 }
 
-export function createProofs(
-  { store, nowMs }: Pick<Services, 'store' | 'nowMs'>,
-  grants: AccountGrants,
-): Proofs {
+export function createProofs({ store, nowMs }: IdentityDeps, grants: AccountGrants): Proofs {
   return {
     async note(accountId, emailKey, staying) {
       const account = await accountById(store, accountId);

@@ -2,7 +2,8 @@
 // the owner. A link is single-use, expires after a week, and replaces the previous one. Only the hash of a
 // link is stored.
 import { systemAuthor, type Committed, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../../kernel/context.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import type { LinkDeps } from '../deps.ts';
 import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/link-token.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
@@ -84,6 +85,12 @@ const readMember = tenantStatement<SqlRow>(
    WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
 );
 
+export interface InvitedMember {
+  readonly id: string;
+  readonly role: Member['role'];
+  readonly email: string | null;
+}
+
 /**
  * Creates a link to share and another one to mail, and the operation that stores both and replaces earlier
  * ones. The operation fails if the role or address of the member has changed meanwhile. The mailed link
@@ -93,9 +100,9 @@ const readMember = tenantStatement<SqlRow>(
  * operator
  */
 export function newInvitation(
-  { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
+  { baseUrl, nowMs }: LinkDeps,
   scope: Scope,
-  { member, by, maker }: { member: Pick<Member, 'id' | 'role' | 'email'>; by: string; maker?: Maker },
+  { member, by, maker }: { member: InvitedMember; by: string; maker?: Maker },
 ): { url: string; mailedUrl: string; expiresAt: number; op: Op } {
   const { token, hash } = mintLinkToken();
   const mailed = mintLinkToken();
@@ -166,7 +173,7 @@ export interface Invitations {
   take(
     invitation: Invitation,
     account: { readonly id: string; readonly op?: Op; readonly also?: readonly Op[] },
-    patch?: Partial<Pick<Member, 'name'>>,
+    patch?: { readonly name?: string },
   ): Promise<TakeOutcome>;
 }
 

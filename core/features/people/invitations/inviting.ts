@@ -69,7 +69,7 @@ interface Invited {
   readonly workspace: string;
 }
 
-function invitationMail({ baseUrl }: Pick<Context, 'baseUrl'>, { url, to, by, workspace }: Invited): Message {
+function invitationMail({ baseUrl }: Context, { url, to, by, workspace }: Invited): Message {
   return {
     to,
     subject: `${by} invites you to ${workspace} on Tatami`,

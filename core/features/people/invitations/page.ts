@@ -3,7 +3,8 @@ import { readForm } from '../../../kernel/html/form.ts';
 import { cookieLine, cookieOf } from '../../../kernel/html/cookie.ts';
 import { html, type Html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Store } from '../../../platform/store/store.ts';
+import type { IdentityDeps } from '../deps.ts';
 import { addressAdvice, addressKey } from '../../../platform/lib/address.ts';
 import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../accounts/accounts.ts';
 import type { Proofs } from '../accounts/proof.ts';
@@ -18,7 +19,7 @@ import type { SignIn } from '../../sign-in/sign-in.ts';
 import { invitationDays, type Invitation, type Invitations } from './invitations.ts';
 
 interface JoinPages {
-  readonly services: Pick<Services, 'store' | 'ids' | 'baseUrl' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly signIn: SignIn;
@@ -174,7 +175,7 @@ async function problemWith(
  * @param isProven true if the invitation verifies the address for the new account
  */
 async function claimOn(
-  store: Services['store'],
+  store: Store,
   key: string,
   { invitation, isProven }: { readonly invitation: Invitation; readonly isProven: boolean },
 ): Promise<'taken' | 'open' | 'free'> {

@@ -110,7 +110,11 @@ function ending(set: ChangeSet, { changes, ops }: RevocationEffects): ChangeSet 
 }
 
 /** @throws ApiError validation_failed */
-function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before: Member | null): void {
+function requireOwnName(
+  ctx: Context,
+  after: { readonly id: string; readonly name: string },
+  before: Member | null,
+): void {
   if (after.name === before?.name) return;
   // Members cannot take the name of an admin. An admin may give that name to another member.
   const others = after.id === ctx.actor.memberId ? ctx.directory.members : null;

@@ -1,6 +1,6 @@
 // Role checks in addition to scopes: roles decide which members a caller may change, so that nobody can raise
 // their own rights.
-import type { Context } from '../../../kernel/context.ts';
+import type { Context, Directory } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { requirePerson } from '../../../kernel/rights/person.ts';
 import { rightsOfRole } from '../../../kernel/rights/roles.ts';
@@ -10,11 +10,11 @@ import { memberModel, type Member } from './model.ts';
 import { sameValue } from '../../../kernel/changes/change.ts';
 
 /** Returns true for an existing member who was not removed. */
-export function isPresent({ directory }: Pick<Context, 'directory'>, memberId: string): boolean {
+export function isPresent({ directory }: { readonly directory: Directory }, memberId: string): boolean {
   return directory.members.get(memberId)?.removed === false;
 }
 
-function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean {
+function isOfSameRights(a: SeatTerms, b: SeatTerms): boolean {
   return a.role === b.role && sameValue(a.teams, b.teams);
 }
 
@@ -22,9 +22,16 @@ function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean
 const listedMax = 5;
 
 /** Fields that decide the rights of a member, and who can join as the member. */
-type SeatTerms = Pick<Member, 'role' | 'teams' | 'email' | 'joinedAt'>;
+interface SeatTerms {
+  readonly role: Member['role'];
+  readonly teams: Member['teams'];
+  readonly email: Member['email'];
+  readonly joinedAt: Member['joinedAt'];
+}
 
-type Ranked = Pick<Member, 'role'> | undefined;
+interface Ranked {
+  readonly role: Member['role'];
+}
 
 /**
  * Returns the member whose rights the request uses; undefined for a plugin, even if a member installed it.
@@ -34,7 +41,7 @@ export async function callingMember(ctx: Context): Promise<Member | undefined> {
   return kind === 'plugin' || memberId === undefined ? undefined : memberModel.find(ctx, memberId);
 }
 
-export function isAdmin(member: Ranked): boolean {
+export function isAdmin(member: Ranked | undefined): boolean {
   return member?.role === 'owner' || member?.role === 'admin';
 }
 
@@ -68,7 +75,7 @@ export async function requireMayChange(
       'forbidden',
       'You can change only your own name and email. Ask an admin or an owner for other changes.',
     );
-  const isHigher = (member: Pick<Member, 'role'> | null) =>
+  const isHigher = (member: Ranked | null) =>
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
     throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner. Ask an owner.');

@@ -8,10 +8,7 @@ const read = tenantStatement<{ guarded_json: string }>(
   'SELECT guarded_json FROM workspaces WHERE workspace_id = :ws',
 );
 
-export async function guardedIn(
-  store: Pick<Store, 'readOne'>,
-  scope: Scope,
-): Promise<readonly GuardedClass[]> {
+export async function guardedIn(store: Store, scope: Scope): Promise<readonly GuardedClass[]> {
   const row = await store.readOne(scope, read, {});
   return row ? (JSON.parse(row.guarded_json) as GuardedClass[]) : [];
 }

@@ -1,6 +1,6 @@
 // One-time codes of accounts. The secret is stored encrypted, and takes effect after a first code has
 // confirmed it. Each code is accepted only once.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
@@ -123,11 +123,7 @@ const countRecoveryCodes = systemStatement<{ left: number }>(
   'SELECT COUNT(*) AS left FROM recovery_codes WHERE account_id = :account',
 );
 
-export function createOneTimeCodes({
-  store,
-  sealing,
-  nowMs,
-}: Pick<Services, 'store' | 'sealing' | 'nowMs'>): OneTimeCodes {
+export function createOneTimeCodes({ store, sealing, nowMs }: IdentityDeps): OneTimeCodes {
   const purposeOf = (account: string) => sealedFor('one-time-codes', '', account);
   const secretOf = async (account: string) => {
     const [row] = await store.readSystem(findSecret, { account });

@@ -1,6 +1,6 @@
 // Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
 // passwords, but are counted separately.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { readForm } from '../../../kernel/html/form.ts';
@@ -18,8 +18,8 @@ export function oneTimeCodeStep(codes: OneTimeCodes): FurtherStep {
 }
 
 export interface CodePages {
-  readonly services: Pick<Services, 'baseUrl' | 'sealing' | 'log'>;
-  readonly signIn: Pick<SignIn, 'pending' | 'finish'>;
+  readonly services: IdentityDeps;
+  readonly signIn: SignIn;
   readonly limits: SignInLimits;
   readonly codes: OneTimeCodes;
 }

@@ -1,5 +1,5 @@
 import type { AuthenticatorTransport } from '@simplewebauthn/server';
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import type { Ceremonies } from '../challenges.ts';
@@ -19,16 +19,11 @@ export interface Adding {
    * @param answer result of `PublicKeyCredential.toJSON` in the browser
    * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
    */
-  add(
-    who: Pick<SignedIn, 'accountId' | 'sessionId'>,
-    headers: Headers,
-    answer: unknown,
-    name: string,
-  ): Promise<void>;
+  add(who: SignedIn, headers: Headers, answer: unknown, name: string): Promise<void>;
 }
 
 export function createAdding(
-  { store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>,
+  { store, ids, nowMs }: IdentityDeps,
   ceremonies: Ceremonies,
   party: RelyingParty,
 ): Adding {

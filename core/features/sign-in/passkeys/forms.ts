@@ -1,4 +1,4 @@
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { type RawRequest, type RawAnswer, type Route, defineRoute } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { changeRoute } from '../../people/account/change.ts';
@@ -13,9 +13,9 @@ import { Type } from 'typebox';
 import { readScriptCall } from '../../../kernel/html/script-call.ts';
 
 export interface PasskeyPages {
-  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs' | 'log'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
-  readonly signIn: Pick<SignIn, 'finish'>;
+  readonly signIn: SignIn;
   readonly passkeys: Passkeys;
 }
 

@@ -1,6 +1,6 @@
 // Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
 // and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import type { Ceremonies } from '../challenges.ts';
@@ -30,7 +30,7 @@ interface SigningIn {
 }
 
 function createSigningIn(
-  { store, nowMs }: Pick<Services, 'store' | 'nowMs'>,
+  { store, nowMs }: IdentityDeps,
   ceremonies: Ceremonies,
   party: RelyingParty,
 ): SigningIn {
@@ -78,10 +78,7 @@ export interface Passkeys {
   remove(accountId: string, id: string): Promise<boolean>;
 }
 
-export function createPasskeys(
-  services: Pick<Services, 'store' | 'ids' | 'nowMs' | 'baseUrl'>,
-  ceremonies: Ceremonies,
-): Passkeys {
+export function createPasskeys(services: IdentityDeps, ceremonies: Ceremonies): Passkeys {
   const { store, baseUrl } = services;
   const party = relyingPartyOf(baseUrl);
   const of: Passkeys['of'] = async (account) =>

@@ -1,7 +1,7 @@
 // Creates accounts for invited people who sign in at an external provider. The invitation is the one whose
 // link they opened in this browser, or one for an address that a trusted provider has verified. The account
 // has no password and is linked to the external account.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { emailKeyOf, isAddressTaken, newAccount } from '../../people/accounts/accounts.ts';
 import { displayNameFault } from '../../../platform/lib/display-name.ts';
 import type { Invitation, Invitations } from '../../people/invitations/invitations.ts';
@@ -23,11 +23,7 @@ export interface Admit {
   ): Promise<{ readonly accountId: string } | Refused>;
 }
 
-export function createAdmit(
-  services: Pick<Services, 'store' | 'ids' | 'nowMs'>,
-  invitations: Invitations,
-  links: Links,
-): Admit {
+export function createAdmit(services: IdentityDeps, invitations: Invitations, links: Links): Admit {
   return async (person, { link, isTrusted }) => {
     const { verifiedEmail: email, name } = person;
     const opened = link === null ? null : await invitations.find(link);

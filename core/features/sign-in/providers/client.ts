@@ -3,7 +3,7 @@
 // its own redirect URI, which prevents mix-up attacks.
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../../platform/lib/address.ts';
-import type { Egress } from '../../../platform/lib/egress/egress.ts';
+import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import type { Ceremony } from '../challenges.ts';
 import { proofMs } from '../../people/pages.ts';
 import type { ProviderSettings } from './provider.ts';
@@ -45,7 +45,7 @@ export interface OutsideClient {
 export function createOutsideClient(options: {
   settings: ProviderSettings;
   redirectUri: string;
-  egress: Pick<Egress, 'send'>;
+  egress: RequestSender;
   monotonicMs: () => number;
 }): OutsideClient {
   const { settings, redirectUri, egress, monotonicMs } = options;
@@ -99,7 +99,7 @@ function reportsSignInTime(configuration: Configuration): boolean {
   return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
 
-async function discover(settings: ProviderSettings, egress: Pick<Egress, 'send'>): Promise<Configuration> {
+async function discover(settings: ProviderSettings, egress: RequestSender): Promise<Configuration> {
   const { allowInsecureRequests, customFetch, discovery, enableNonRepudiationChecks } =
     await import('openid-client');
   const { issuer, clientId, clientSecret } = settings;
@@ -127,7 +127,7 @@ async function authOf(secret: string | null): Promise<ClientAuth> {
   };
 }
 
-function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
+function fetchBy(egress: RequestSender): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const {
       status,

@@ -1,5 +1,5 @@
 // Routes that redirect to an external provider, process the response, and link and unlink external accounts.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { readForm } from '../../../kernel/html/form.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
@@ -18,10 +18,10 @@ import type { OutsideSignIn } from './outside.ts';
 import { leavingPage } from './pages.ts';
 
 export interface OutsidePages {
-  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly sessions: Sessions;
-  readonly ceremonies: Pick<Ceremonies, 'forgetCookie'>;
-  readonly signIn: Pick<SignIn, 'proceed'>;
+  readonly ceremonies: Ceremonies;
+  readonly signIn: SignIn;
   readonly outside: OutsideSignIn;
   readonly links: Links;
   readonly proofs: Proofs;

@@ -1,5 +1,5 @@
 // Links from accounts to external accounts, which are identified by issuer and subject.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
@@ -28,13 +28,13 @@ export interface Links {
    * @param provider display name of the provider
    * @throws ApiError conflict if either account is linked already; forbidden if the session has ended
    */
-  add(who: Pick<SignedIn, 'accountId' | 'sessionId'>, person: OutsidePerson, provider: string): Promise<void>;
+  add(who: SignedIn, person: OutsidePerson, provider: string): Promise<void>;
   addOp(accountId: string, person: OutsidePerson): Op;
   /** @returns false if the link is the last sign-in method of the account and was not removed */
   remove(accountId: string, id: string): Promise<boolean>;
 }
 
-export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Links {
+export function createLinks({ store, ids, nowMs }: IdentityDeps): Links {
   const of: Links['of'] = async (account) =>
     (await store.readSystem(listOutside, { account })).map((row) => ({
       id: row.id,

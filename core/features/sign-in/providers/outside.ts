@@ -1,9 +1,9 @@
 // Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
 // e-mail address never selects an account, because addresses change owners. If the operator allows it, a
 // verified address accepts an invitation for it.
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { domainOf } from '../../../platform/lib/address.ts';
-import type { Egress } from '../../../platform/lib/egress/egress.ts';
+import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { emailKeyOf } from '../../people/accounts/accounts.ts';
 import type { Ceremonies, Ceremony } from '../challenges.ts';
@@ -37,7 +37,7 @@ interface Leaving {
 
 interface Now {
   /** Session of the browser; null without one. */
-  readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
+  readonly who: SignedIn | null;
   /** Token of the invitation that the browser has opened; null for none. */
   readonly link: string | null;
 }
@@ -68,11 +68,11 @@ interface Provider {
 }
 
 export interface OutsideOptions {
-  readonly services: Pick<Services, 'baseUrl' | 'log'>;
+  readonly services: IdentityDeps;
   readonly ceremonies: Ceremonies;
   readonly links: Links;
   readonly providers: readonly ProviderSettings[];
-  readonly egress: Pick<Egress, 'send'>;
+  readonly egress: RequestSender;
   readonly monotonicMs: () => number;
   readonly admit: Admit;
 }

@@ -2,7 +2,8 @@
 import { readForm } from '../../../kernel/html/form.ts';
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { Services } from '../../../kernel/context.ts';
+import type { Store } from '../../../platform/store/store.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Mail } from '../../../platform/lib/mail.ts';
 import {
@@ -24,7 +25,7 @@ import { findResetBy, newReset, resetMinutes, resetPassword } from './resets.ts'
 import type { ResetLimits } from './limits.ts';
 
 interface ResetPages {
-  readonly services: Pick<Services, 'store' | 'sealing' | 'log' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly services: IdentityDeps;
   readonly passwords: Passwords;
   readonly grants: AccountGrants;
   readonly limits: ResetLimits;
@@ -144,10 +145,7 @@ async function send(
   }
 }
 
-async function linkOf(
-  store: Services['store'],
-  { account, url }: { account: Account; url: string },
-): Promise<string> {
+async function linkOf(store: Store, { account, url }: { account: Account; url: string }): Promise<string> {
   const workspaceNames = await workspaceNamesOf(store, account.id);
   return `${workspaceNames.length === 0 ? 'For the account without a workspace' : `For the account in ${workspaceNames.join(', ')}`}:\n${url}`;
 }

@@ -1,10 +1,10 @@
 // Links that reset a forgotten password, mailed to the address of the account or created by the operator.
 // Workspace admins cannot create them, because an account can be a member of several workspaces.
-import type { Services } from '../../../kernel/context.ts';
+import type { LinkDeps } from '../../people/deps.ts';
 import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/link-token.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op, type Store } from '../../../platform/store/store.ts';
-import { setPasswordOps, type Account } from '../../people/accounts/accounts.ts';
+import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts/accounts.ts';
 import { endOtherWaysInOps, firstProofOps } from '../../people/accounts/proof.ts';
 import type { AccountGrants } from '../../oauth/grants/ending.ts';
 import { endSessionsOp } from '../sessions/sessions.ts';
@@ -37,8 +37,8 @@ const useReset = systemStatement(
  * @param isMailed true if only the address of the account receives the link
  */
 export function newReset(
-  { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
-  { id, emailKey }: Pick<Account, 'id' | 'emailKey'>,
+  { baseUrl, nowMs }: LinkDeps,
+  { id, emailKey }: AccountAddress,
   isMailed: boolean,
 ): { url: string; expiresAt: number; op: Op } {
   const { token, hash } = mintLinkToken();

@@ -1,7 +1,7 @@
 // Sessions of signed-in browsers. Only the cookie has the token. The database has its hash, so that a leaked
 // database opens no session. A session covers all workspaces of the account.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { Services } from '../../../kernel/context.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import { cookieLine, cookieOf } from '../../../kernel/html/cookie.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
@@ -160,7 +160,7 @@ export function endSessionsOp(accountId: string, retainedId = ''): Op {
   return systemOp(deleteSessions, { account: accountId, kept: retainedId });
 }
 
-export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {
+export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
   const find: Sessions['find'] = async (headers) => {
     const token = cookieOf(headers, cookie);
     if (token === null) return null;

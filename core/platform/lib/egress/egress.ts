@@ -180,9 +180,13 @@ function isConnectFailure(error: unknown): boolean {
   );
 }
 
-export interface Egress {
+/** The part of the egress that sends requests. */
+export interface RequestSender {
   /** Resolves for any status, including 3xx. @throws EgressError */
   send: (request: EgressRequest) => Promise<EgressResponse>;
+}
+
+export interface Egress extends RequestSender {
   /**
    * Checks a URL at registration: refuses an ambiguous URL, an address that `send` would refuse, and http outside the allow-list.
    * An https host that currently does not resolve passes. @throws EgressError
