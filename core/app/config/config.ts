@@ -348,7 +348,7 @@ export function readStartEnvironment(folder: string): Record<string, string> | n
 }
 
 /** Returns the URL of a server with this configuration, for links created while it is stopped. */
-export function addressOf({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
+export function addressOf({ baseUrl, host, port }: Config): string {
   if (baseUrl !== null) return baseUrl;
   // The wildcard address cannot be opened in a browser.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

@@ -15,7 +15,13 @@ export function requireDatabase(path: string): void {
 }
 
 /** @throws Error if the database lacks what a new log generation needs */
-export function requireTables({ path, rows }: Pick<Subject, 'path' | 'rows'>): void {
+export function requireTables({
+  path,
+  rows,
+}: {
+  readonly path: Subject['path'];
+  readonly rows: Subject['rows'];
+}): void {
   const at = schemaOfFile(path.database);
   if (at < identitySchema || at > latestSchema)
     throw new Error(

@@ -68,9 +68,21 @@ function openArchived(folder: string, rows: Subject['rows']): ArchivedEvents {
   };
 }
 
-export type RowSubject = Pick<Subject, 'database' | 'rows'> & { readonly archived?: ArchivedEvents };
+export type ReadRows = <R>(sql: string, ...params: readonly (string | number | bigint)[]) => R[];
 
-export interface Subject {
+/** Subject of the checks that read only rows. */
+export interface RowSubject {
+  /**
+   * Read unverified text as blobs, because libsql aborts the process on text that is not UTF-8.
+   * @throws Error if the database cannot be opened
+   */
+  database(): Connection;
+  /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
+  readonly rows: ReadRows;
+  readonly archived?: ArchivedEvents;
+}
+
+export interface Subject extends RowSubject {
   readonly config: Config;
   readonly dir: string;
   readonly path: {
@@ -85,13 +97,6 @@ export interface Subject {
   /** 32 bytes; null if the file is missing or invalid. */
   readonly masterKey: Uint8Array | null;
   readonly nowMs: number;
-  /**
-   * Read unverified text as blobs, because libsql aborts the process on text that is not UTF-8.
-   * @throws Error if the database cannot be opened
-   */
-  database(): Connection;
-  /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
-  rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
   readonly archived: ArchivedEvents;
   close(): void;
 }

@@ -27,7 +27,7 @@ export interface HealthWatch {
 }
 
 interface WatchOptions {
-  readonly store: Pick<Store, 'status' | 'commit'>;
+  readonly store: { readonly status: Store['status']; readonly commit: Store['commit'] };
   readonly clock: Clock;
   readonly log: Log;
   readonly problems: Problems;

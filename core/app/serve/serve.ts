@@ -301,20 +301,20 @@ async function createCopy(
 }
 
 /** Returns the app with all routes, in the order of the OpenAPI document. */
-function mount(
-  parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
-    clock: Clock;
-    config: Config;
-    services: Services;
-    adapters: HttpAdapters;
-    workers: Workers;
-    health: Health;
-    identity: ServedIdentity;
-    egress: Egress;
-    agents: Agents;
-    app: () => App;
-  },
-): App {
+function mount(parts: {
+  committer: Committer;
+  directoryOf: OAuthOptions['directoryOf'];
+  clock: Clock;
+  config: Config;
+  services: Services;
+  adapters: HttpAdapters;
+  workers: Workers;
+  health: Health;
+  identity: ServedIdentity;
+  egress: Egress;
+  agents: Agents;
+  app: () => App;
+}): App {
   const { adapters, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
   const proposalSchema = schemasOf(proposal).response;

@@ -1,5 +1,5 @@
 import { damage, error, some, type RowCheck } from '../check.ts';
-import type { RowSubject } from '../subject.ts';
+import type { ReadRows } from '../subject.ts';
 
 /** Maximum number of problems that SQLite reports. */
 const reportedMax = 20;
@@ -28,7 +28,7 @@ export const structure: RowCheck = {
 };
 
 /** Returns a sentence without a full stop for each pair of tables with broken references. */
-export function brokenReferences({ rows }: Pick<RowSubject, 'rows'>): string[] {
+export function brokenReferences({ rows }: { readonly rows: ReadRows }): string[] {
   const broken = new Map<string, number>();
   for (const { table, parent } of rows<{ table: string; parent: string }>('PRAGMA foreign_key_check'))
     broken.set(`${table} → ${parent}`, (broken.get(`${table} → ${parent}`) ?? 0) + 1);

@@ -15,7 +15,7 @@ import { proposalPage } from './view.ts';
 
 interface ProposalPageOptions {
   readonly app: () => App;
-  readonly sessions: Pick<Sessions, 'find' | 'principal'>;
+  readonly sessions: Sessions;
   readonly baseUrl: string;
 }
 

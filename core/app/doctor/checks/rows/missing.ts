@@ -8,7 +8,7 @@ import type { LastEvents } from './last-events.ts';
 /** Entities whose rows are removed without an event after expiry, revocation or decision, and are not exported with a workspace. */
 export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'webhook', 'plugin', 'proposal'];
 
-export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents): Finding[] {
+export function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
     const table = models.get(name)?.table;
     if (table === undefined || ofServer.includes(name)) return [];
