@@ -62,7 +62,7 @@ function noteOwnOps(scope: Scope, actor: Actor, issueIds: readonly string[]): Op
 
 /** Returns those of the given issues that the actor has created. */
 async function ownAmong(
-  store: Pick<Store, 'read'>,
+  store: Store,
   scope: Scope,
   actor: Actor,
   issueIds: readonly string[],

@@ -86,7 +86,8 @@ function hostnameOf(url: string): string | null {
   }
 }
 
-export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {
+export interface McpOptions {
+  readonly corsOrigins: Hosts['corsOrigins'];
   readonly app: () => App;
   readonly services: Services;
   readonly fresh: FreshEvents;
@@ -158,9 +159,17 @@ export function lackOf(
 const bodyBytesMax = 1024 * 1024;
 const keepAliveMs = 15_000;
 
+/** The part of a request that the SDK reads. */
+interface CarriedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly holdOpen: RawRequest['holdOpen'];
+}
+
 interface Carried {
   readonly baseUrl: string;
-  readonly rawRequest: Pick<RawRequest, 'method' | 'path' | 'headers' | 'holdOpen'>;
+  readonly rawRequest: CarriedRequest;
   readonly bytes: Uint8Array;
   readonly body: Body;
   /** Null for a request without a subscription. */

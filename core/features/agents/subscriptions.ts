@@ -79,7 +79,7 @@ function isTouched({ of }: WatchedResource, event: EventRow): boolean {
 export function createSubscriptions(options: {
   fresh: FreshEvents;
   clock: Clock;
-  committer: Pick<Committer, 'onCommit'>;
+  committer: Committer;
 }): McpSubscriptions {
   const { fresh, clock, committer } = options;
   const open = new Set<Stream>();

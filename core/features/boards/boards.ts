@@ -68,7 +68,10 @@ function requireSort(sort: string, directory: Directory): void {
   }
 }
 
-function visibilityOf({ directory }: Context, { teamId }: Pick<Board, 'teamId'>): BoardVisibility {
+function visibilityOf(
+  { directory }: Context,
+  { teamId }: { readonly teamId: string | null },
+): BoardVisibility {
   return { directory, teams: teamId === null ? null : new Set([teamId]) };
 }
 

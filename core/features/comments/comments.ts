@@ -172,7 +172,7 @@ export const comments = defineResource(comment, commentModel, {
   ],
 });
 
-function isAuthor(ctx: Context, { authorId }: Pick<Comment, 'authorId'>): boolean {
+function isAuthor(ctx: Context, { authorId }: { readonly authorId: string }): boolean {
   return authorId === authorIdOf(ctx);
 }
 

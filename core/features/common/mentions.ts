@@ -15,7 +15,7 @@ const known = new WeakMap<Directory['members'], Names>();
 const handle = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/uy;
 
 /** Returns member ids in the order of their first mention. */
-export function mentionsIn(markdown: string, { members }: Pick<Directory, 'members'>): string[] {
+export function mentionsIn(markdown: string, { members }: Directory): string[] {
   if (!markdown.includes('@')) return [];
   const names = namesOf(members);
   const text = plainText(markdown);

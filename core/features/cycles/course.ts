@@ -10,8 +10,6 @@ import { cycle } from './contract.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { spansFrom } from './spans.ts';
 
-type Reading = Pick<Context, 'store' | 'scope'>;
-
 const lastOf = tenantStatement<{ number: number | null }>(
   'cycles.last_number',
   'SELECT max(number) AS number FROM cycles WHERE workspace_id = :ws AND team_id = :teamId',
@@ -23,7 +21,7 @@ const endOf = tenantStatement<{ ends_at: number }>(
 );
 
 /** Deleted cycles are counted as well, so that no number is used twice. */
-export async function nextNumber({ store, scope }: Reading, teamId: string): Promise<number> {
+export async function nextNumber({ store, scope }: Context, teamId: string): Promise<number> {
   return ((await store.readOne(scope, lastOf, { teamId }))?.number ?? 0) + 1;
 }
 

@@ -64,7 +64,7 @@ export type Contents = ReturnType<typeof createContents>;
  * Imports the contents of files. A content is completely on disk, under its SHA-256, before a row that references the content is accepted.
  * @param blobs null to compare the contents with their names without writing them
  */
-export function createContents(blobs: Pick<Blobs, 'take'> | null) {
+export function createContents(blobs: Blobs | null) {
   const arrived = new Map<string, number>();
   const compared = async (
     pieces: AsyncIterable<Uint8Array>,

@@ -82,7 +82,7 @@ export interface TakenIn {
 
 export interface TakingIn {
   readonly examine: Examine;
-  readonly blobs: Pick<Blobs, 'take'>;
+  readonly blobs: Blobs;
   onRows(done: number): void;
 }
 

@@ -72,7 +72,7 @@ function columnOf(field: FieldEntry): FilterColumn {
  * Returns SQL for the value of a field, NULL if missing. Ids are safe to embed: letters, digits and an
  * underscore.
  */
-export const customValue = ({ id }: Pick<FieldEntry, 'id'>): string => `json_extract(fields_json, '$.${id}')`;
+export const customValue = ({ id }: FieldEntry): string => `json_extract(fields_json, '$.${id}')`;
 
 /** Multi-selects and members have no sort order, because they contain several values, or only ids. */
 const isUnordered = ({ type }: FieldEntry): boolean => type === 'multi_select' || type === 'member';

@@ -25,7 +25,7 @@ const nothing: Record<string, FieldValue> = {};
 /** Omits values of deleted fields. */
 export function toFieldsResponse(
   values: FieldValues | null,
-  { fields }: Pick<Directory, 'fields'>,
+  { fields }: Directory,
 ): Record<string, FieldValue> {
   if (values === null) return nothing;
   const response: Record<string, FieldValue> = {};
@@ -38,7 +38,7 @@ export function toFieldsResponse(
 
 export function toStoredFields(
   response: Readonly<Record<string, FieldValue>> | null | undefined,
-  { fields }: Pick<Directory, 'fields'>,
+  { fields }: Directory,
 ): FieldValues | null {
   const values = [...fields.values()].flatMap(({ id, key }) => {
     const value = response?.[key];

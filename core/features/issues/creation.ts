@@ -29,7 +29,7 @@ const byExternalId = tenantStatement<{ id: string }>(
 
 /** Finds the issue even if it is deleted or hidden from the caller. */
 export async function idOfExternal(
-  { store, scope }: Pick<Context, 'store' | 'scope'>,
+  { store, scope }: Context,
   { source, externalId }: ExternalReference,
 ): Promise<string | undefined> {
   return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
@@ -150,8 +150,7 @@ function requireFew(planned: readonly WithTemplate[], path: string): void {
     });
 }
 
-export const issueLocation = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): string =>
-  `${baseUrl}/api/v1/issues/${id}`;
+export const issueLocation = ({ baseUrl }: Context, id: string): string => `${baseUrl}/api/v1/issues/${id}`;
 
 function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
   const { id, identifier, title, priority, url } = issueModel.wire(issue, ctx);

@@ -4,7 +4,7 @@ import { json, type Column } from '../../kernel/changes/columns.ts';
 import { isoTime } from '../../kernel/changes/operations.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import type { Directory, View } from '../../kernel/context.ts';
+import type { Directory } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
@@ -312,7 +312,7 @@ function triaged(before: Issue, after: Issue, { states }: Directory): EventType[
  * Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an
  * unknown team.
  */
-function parseIdentifier(identifier: string, { directory }: Pick<View, 'directory'>) {
+function parseIdentifier(identifier: string, { directory }: { readonly directory: Directory }) {
   // Ids contain no hyphen, so this check is cheap for them.
   const at = identifier.indexOf('-');
   if (at < 0) return undefined;

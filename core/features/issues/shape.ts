@@ -43,10 +43,7 @@ export function includesField(shape: Shape | null, field: string): boolean {
 }
 
 /** @throws ApiError validation_failed, insufficient_scope */
-export function readShape(
-  caller: Pick<Context, 'scopes' | 'actor' | 'membership'>,
-  query: ShapeQuery,
-): Shape | null {
+export function readShape(caller: Context, query: ShapeQuery): Shape | null {
   if ([query.fields, query.expand, query.include].every((parameter) => parameter === undefined)) return null;
   const fields = query.fields === undefined ? null : namesIn(query.fields);
   requireAmong('fields', fields ?? [], responseFields);

@@ -2,6 +2,7 @@
 // in the batch of the deletion; the others follow in steps, with the same actor and cause. No plan is stored:
 // each step reads which issues still have a deleted label, so a restart after a crash continues. Deleted
 // issues are left unchanged.
+import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import type { Change, Entity } from '../../kernel/changes/change.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
@@ -10,7 +11,7 @@ import { findEventOf } from '../../kernel/events/log/log.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
-import { backgroundCommitDelayMs, scopeOf, type Scope } from '../../platform/store/store.ts';
+import { backgroundCommitDelayMs, scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { issueModel } from '../issues/model.ts';
 import { label as contract } from './contract.ts';
 
@@ -52,11 +53,15 @@ const carries = `EXISTS (SELECT 1 FROM issue_labels AS l
 const carriers = `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels
   WHERE workspace_id = :ws AND label_id = :labelId`;
 
+interface LabelRemovalDeps {
+  readonly store: Store;
+  readonly sealing: Sealing;
+  readonly scope: Scope;
+  nowMs(): number;
+}
+
 /** Returns changes that remove the label from some of its issues; empty if none is left. */
-export async function changesWithout(
-  on: Pick<Services, 'store' | 'sealing' | 'nowMs'> & { readonly scope: Scope },
-  label: LeavingLabel,
-): Promise<Change[]> {
+export async function changesWithout(on: LabelRemovalDeps, label: LeavingLabel): Promise<Change[]> {
   const params = { labelId: label.id };
   const { data } = await pageOfModel(
     on,

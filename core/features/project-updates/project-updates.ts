@@ -47,7 +47,7 @@ export const projectUpdates = defineResource(projectUpdate, updateModel, {
 });
 
 /** @throws ApiError forbidden */
-function requireAuthor({ actor }: Context, { authorId }: Pick<Update, 'authorId'>): void {
+function requireAuthor({ actor }: Context, { authorId }: { readonly authorId: string }): void {
   if (authorId !== (actor.memberId ?? actor.id))
     throw new ApiError(
       'forbidden',

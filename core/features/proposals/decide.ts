@@ -21,7 +21,7 @@ import { contentOf, makingIn, targetOf } from './make.ts';
 import { openWrites } from './writes.ts';
 
 export interface Deciding {
-  readonly committer: Pick<Committer, 'preview' | 'commit'>;
+  readonly committer: Committer;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
   /** Returns operations that store the changes of an approval for its undo. */
   readonly storeForUndo: (
@@ -86,10 +86,7 @@ function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
  * Returns the indexes of the writes with the chosen effects.
  * @throws ApiError validation_failed for unknown effects, and for a part of the effects of one write
  */
-export function chosenWrites(
-  { diff }: Pick<Proposal, 'diff'>,
-  ids: readonly string[] | undefined,
-): ReadonlySet<number> {
+export function chosenWrites({ diff }: Proposal, ids: readonly string[] | undefined): ReadonlySet<number> {
   if (ids === undefined) return new Set(diff.map(({ write }) => write));
   const unknown = ids.findIndex((id) => !diff.some((effect) => effect.id === id));
   if (unknown >= 0)

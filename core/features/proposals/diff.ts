@@ -10,7 +10,7 @@ import type { EffectClass } from './contract.ts';
 import type { StoredEffect } from './model.ts';
 
 export interface Differ {
-  readonly committer: Pick<Committer, 'preview'>;
+  readonly committer: Committer;
   readonly directory: Directory;
   /** Period in which the writes were planned, ms since the epoch. */
   readonly planned: { readonly since: number; readonly until: number };
@@ -51,7 +51,7 @@ export function diffOf(
   return effects;
 }
 
-export function classOf(change: Pick<Change, 'kind' | 'before' | 'after'>): EffectClass {
+export function classOf(change: Change): EffectClass {
   const does = actionOf(change);
   return change.kind === 'comment' && does !== 'delete' ? 'comment' : does;
 }

@@ -88,20 +88,22 @@ async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<st
   return ids;
 }
 
+interface Proposer {
+  readonly actor: Actor;
+  readonly grantId: string | null;
+}
+
 /** @returns null after the key, grant or membership of the proposer has ended */
-export function proposerRights(
-  { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
-  current: Pick<Proposal, 'actor' | 'grantId'>,
-): Promise<Rights | null> {
+export function proposerRights({ store, scope, nowMs }: Context, current: Proposer): Promise<Rights | null> {
   return rightsNow(store, scope, { ...proposerOf(current), rights: everything }, nowMs());
 }
 
-export function proposerOf({ actor, grantId }: Pick<Proposal, 'actor' | 'grantId'>): Authority {
+export function proposerOf({ actor, grantId }: Proposer): Authority {
   return grantId === null ? { actor } : { actor, grantId };
 }
 
 /** Returns the name of the proposer for the start of a sentence. */
-export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | 'authorName'>): string {
+export function nameOfProposer({ actor, authorName }: Proposal): string {
   if (actor.kind === 'app') return `The app ${actor.name} of ${authorName}`;
   return actor.kind === 'api_key' ? `The API key ${actor.name} of ${authorName}` : authorName;
 }
@@ -109,7 +111,7 @@ export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | '
 async function ended(
   ctx: Context,
   current: Proposal,
-  how: Pick<Proposal, 'status' | 'reason'>,
+  how: { readonly status: Proposal['status']; readonly reason: string },
 ): Promise<Change[]> {
   const now = ctx.nowMs();
   const change = proposalModel.update(current, { ...how, decidedAt: now }, now);

@@ -16,15 +16,20 @@ import { sealWrites } from './writes.ts';
 /** Time until an undecided proposal expires. */
 const openMs = 7 * dayMs;
 
-export interface Making {
-  readonly ids: Ids;
+interface SealingDeps {
   readonly sealing: Sealing;
   readonly workspaceId: string;
+}
+
+export interface Making extends SealingDeps {
+  readonly ids: Ids;
   readonly directory: Directory;
   readonly nowMs: number;
 }
 
-export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
+export interface Proposing {
+  readonly committer: Differ['committer'];
+  readonly planned: Differ['planned'];
   readonly actor: Actor;
   /** Id of the grant of a proposing app. */
   readonly grantId?: string | undefined;
@@ -77,11 +82,7 @@ export function makeProposal(proposing: Proposing, making: Making): ProposalChan
 export function contentOf(
   writes: readonly StagedWrite[],
   diff: Proposal['diff'],
-  {
-    making,
-    id,
-    actor,
-  }: { readonly making: Pick<Making, 'sealing' | 'workspaceId'>; id: string; actor: Actor },
+  { making, id, actor }: { readonly making: SealingDeps; readonly id: string; readonly actor: Actor },
 ): Pick<Proposal, 'title' | 'diff' | 'issueIds' | 'writesSealed'> {
   return {
     title: titleOf(diff, actor.kind === 'plugin' ? actor.name : null),
@@ -96,7 +97,7 @@ export function makingIn(ctx: Context): Making {
   return { ids, sealing, workspaceId, directory, nowMs: ctx.nowMs() };
 }
 
-export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
+export const targetOf = ({ id }: Proposal) => ({ kind: proposal.name, id });
 
 /** Returns inbox items for the admins, and for the member that a proposing app or key acted for. */
 function itemsAbout(

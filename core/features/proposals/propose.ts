@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { showWhole } from './model.ts';
 import { makeProposal, makingIn } from './make.ts';
 
-export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
+export function createPropose(committer: Committer): Propose {
   return (now, write, sinceMs) => {
     const { actor, cause, authority } = now;
     const planned = { since: sinceMs, until: now.nowMs() };

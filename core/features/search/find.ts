@@ -63,7 +63,7 @@ function offsetOf({ sealing }: Context, list: string, cursor: string | undefined
  * Indexes pending changes, so that a search finds them.
  * @returns true if all were indexed; false if too many are pending or the store rejects writes
  */
-export async function indexPending({ store, scope }: Pick<Context, 'store' | 'scope'>): Promise<boolean> {
+export async function indexPending({ store, scope }: Context): Promise<boolean> {
   const untilMs = performance.now() + waitMs;
   try {
     while (await indexSome(store, scope, true)) if (performance.now() > untilMs) return false;

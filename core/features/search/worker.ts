@@ -30,7 +30,7 @@ export interface Indexing {
 }
 
 export function createIndexing(options: {
-  readonly services: Pick<Services, 'store' | 'log'>;
+  readonly services: Services;
   readonly committer: Committer;
   readonly clock: Clock;
 }): Indexing {

@@ -24,7 +24,7 @@ export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string)
  * that is not archived.
  */
 export function putOff(
-  { directory, scope, nowMs }: Pick<Context, 'directory' | 'scope' | 'nowMs'>,
+  { directory, scope, nowMs }: Context,
   teamId: string,
   timer: { readonly name: string; readonly id: string },
 ): { readonly changes: []; readonly ops: readonly Op[] } | null {

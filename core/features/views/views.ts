@@ -38,7 +38,7 @@ const viewModel = modelOf(view, {
 
 const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
-const isOwn = (ctx: Context, { ownerId }: Pick<View, 'ownerId'>): boolean => ownerId === callerOf(ctx);
+const isOwn = (ctx: Context, { ownerId }: { readonly ownerId: string }): boolean => ownerId === callerOf(ctx);
 
 /** Personal views of others are not found. @throws ApiError not_found */
 async function requireSeen(ctx: Context, current: View): Promise<void> {

@@ -6,7 +6,7 @@ import { enumeration } from '../../../platform/lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { Refused, type Agent, type Answered, type Json } from '../agent.ts';
 import type { Decided } from '../decisions.ts';
-import { one, type ToolRequest } from './tool.ts';
+import { one, type ToolRequest, type Waiter } from './tool.ts';
 
 const waitSecondsMax = 60;
 
@@ -77,7 +77,7 @@ export async function guardedWrite(
  * @throws ApiError unauthorized if the token ends meanwhile
  */
 export async function decisionWithin(
-  { agent, decisions }: Pick<ToolRequest, 'agent' | 'decisions'>,
+  { agent, decisions }: Waiter,
   proposalId: string,
   since: number,
   ms: number,

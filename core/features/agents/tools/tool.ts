@@ -25,10 +25,13 @@ export interface Tool {
   call(request: ToolRequest): Promise<Json>;
 }
 
-export interface ToolRequest {
+export interface Waiter {
   readonly agent: Agent;
-  readonly args: Json;
   readonly decisions: Decisions;
+}
+
+export interface ToolRequest extends Waiter {
+  readonly args: Json;
 }
 
 export type RouteOf = (name: string) => Route;

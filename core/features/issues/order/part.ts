@@ -37,7 +37,7 @@ export function partOfIssue(table: string) {
 }
 
 /** Returns the reference to the issue that its parts show. */
-export function issueOfPart({ issueId, issuePlace }: IssuePart, { directory }: Pick<View, 'directory'>) {
+export function issueOfPart({ issueId, issuePlace }: IssuePart, { directory }: View) {
   const [teamId = '', number = ''] = issuePlace.split(' ');
   return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}` };
 }

@@ -2,7 +2,7 @@
 // without changes since then come from the tables as usual; changed issues are read from the log, then
 // filtered and sorted in memory by the same rules. A list reads its page, plus one event per issue changed
 // since.
-import type { Context } from '../../../kernel/context.ts';
+import type { Context, Directory } from '../../../kernel/context.ts';
 import type { EntityResponse } from '../../../kernel/contract/contract.ts';
 import { pageOfModel } from '../../../kernel/changes/read/list.ts';
 import { renderData } from '../../../kernel/events/event.ts';
@@ -67,7 +67,7 @@ export async function getIssueAt(
 export async function listIssuesAt(
   ctx: Context,
   query: IssueQuery & { readonly asOf: string },
-  { viewFilters = [] }: Pick<IssueExtras, 'viewFilters'> = {},
+  { viewFilters = [] }: IssueExtras = {},
 ): Promise<ListedThen> {
   const shape = shapeOf(ctx, query);
   requireNoRelations(query);
@@ -168,7 +168,7 @@ async function loggedIssues(
 ): Promise<Was[]> {
   return [...(await issuesAt(then, changed, moment)).values()]
     .filter((was) => isSeen(then, was) && isListed(deleted, deletedIn(was)))
-    .map((was) => known(renamed(issue, was, then.directory), then));
+    .map((was) => known(renamed(issue, was, then.directory), then.directory));
 }
 
 interface Unchanged {
@@ -272,14 +272,14 @@ async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[])
     ...labelIds(was).map((id) => ['label', id] as const),
   ]);
   const directory = await directoryAt(ctx, moment, referred);
-  const withNames = issues.map((was) => known(renamed(issue, was, directory), { directory }));
+  const withNames = issues.map((was) => known(renamed(issue, was, directory), directory));
   return parentsAt(ctx, moment, withNames);
 }
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);
 
 /** Sorts labels by name, and omits labels that were deleted at the past moment. */
-function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
+function known(was: Was, directory: Directory): Was {
   const labels = labelIds(was).flatMap((id) => {
     const label = directory.labels.get(id);
     return label ? [{ id, name: label.name }] : [];

@@ -16,7 +16,7 @@ const notBegunTypes: ReadonlySet<string> = new Set(['triage', 'backlog', 'unstar
  * @param issue null for a creation
  */
 export function timesIn(
-  { directory: { states }, nowMs }: Pick<Context, 'directory' | 'nowMs'>,
+  { directory: { states }, nowMs }: Context,
   issue: Timed | null,
   stateId: string,
 ): StateTimes {
@@ -36,7 +36,7 @@ export function timesIn(
 
 /** An issue that leaves its state is no longer snoozed. */
 export function inState(
-  ctx: Pick<Context, 'directory' | 'nowMs'>,
+  ctx: Context,
   issue: Timed | null,
   stateId: string,
 ): Pick<Issue, 'stateId' | 'snoozedUntil'> & StateTimes {

@@ -150,10 +150,7 @@ function nameKeys(directory: Directory): SpecialKeys {
 }
 
 /** Returns the keys of a sort of issues over their API representation. */
-export function issueKeys(
-  sort: string | undefined,
-  { directory }: Pick<Context, 'directory'>,
-): AsOfSortKey[] {
+export function issueKeys(sort: string | undefined, { directory }: Context): AsOfSortKey[] {
   // Validates the sort first, with the error texts of the list.
   issueOrder(sort, directory);
   const keys = { ...special, ...nameKeys(directory), ...customKeys(directory) };

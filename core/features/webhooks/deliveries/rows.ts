@@ -126,7 +126,7 @@ export const findSample = tenantStatement<{ sample_json: string | null }>(
 
 export function newDelivery(
   id: string,
-  endpoint: Pick<Endpoint, 'id' | 'ordering'>,
+  endpoint: { readonly id: string; readonly ordering: Endpoint['ordering'] },
   event: Pick<EventRow, 'id' | 'type' | 'subjectId' | 'entityId'> & { readonly sequence: number | null },
   nowMs: number,
   origin: DeliveryOrigin = 'event',

@@ -58,9 +58,6 @@ export const endpointModel = modelOf(webhook, {
 });
 
 /** Returns true if a change makes past failures of the endpoint irrelevant. */
-export function isForgiven(
-  before: Pick<Endpoint, 'address' | 'enabled'>,
-  after: Pick<Endpoint, 'address' | 'enabled'>,
-): boolean {
+export function isForgiven(before: Endpoint, after: Endpoint): boolean {
   return (after.enabled && !before.enabled) || after.address !== before.address;
 }

@@ -2,7 +2,7 @@
 import { createWorkQueue, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import type { SeenTimes } from '../../../kernel/events/wall-clock.ts';
 import type { Log } from '../../../platform/lib/log.ts';
-import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';
+import { createReplayWorker, type ReplayDeps } from './worker.ts';
 
 const concurrentReplays = 8;
 
@@ -11,14 +11,14 @@ export interface Replays {
   stop(): Promise<void>;
 }
 
-export function createReplays(
-  options: Omit<ReplayWorkerOptions, 'stopped'> & {
-    readonly log: Log;
-    readonly owner: string;
-    readonly seen: SeenTimes;
-    mayWork(): boolean;
-  },
-): Replays {
+interface ReplaysOptions extends ReplayDeps {
+  readonly log: Log;
+  readonly owner: string;
+  readonly seen: SeenTimes;
+  mayWork(): boolean;
+}
+
+export function createReplays(options: ReplaysOptions): Replays {
   const { store, clock, log, owner, seen, mayWork } = options;
   let stopped = false;
   const queue = createWorkQueue({

@@ -10,7 +10,7 @@ import { findReplay, moveReplayOp, type ReplayRow, settledEvents } from './rows.
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
 
-export interface ReplayWorkerOptions {
+export interface ReplayDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,6 +21,9 @@ export interface ReplayWorkerOptions {
    * Stores rows for the running deliveries of an endpoint, so that a replay of undelivered events omits them.
    */
   storeWork(scope: Scope, endpointId: string): Promise<void>;
+}
+
+interface ReplayWorkerOptions extends ReplayDeps {
   /** Returns true once this process is stopping; the next process continues the replay. */
   stopped(): boolean;
 }

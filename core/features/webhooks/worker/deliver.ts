@@ -29,7 +29,7 @@ import type { CommitBatch } from './commit-batch.ts';
 import type { DisableEndpoint } from './disable.ts';
 import type { Healths } from './health.ts';
 
-export interface Delivering {
+export interface DeliveryDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: () => number;
@@ -42,6 +42,9 @@ export interface Delivering {
   readonly healths: Healths;
   readonly version: string;
   readonly disable: DisableEndpoint;
+}
+
+export interface Delivering extends DeliveryDeps {
   readonly messages: Messages;
   readonly commitBatch: CommitBatch;
   readonly openSecrets: OpenSecrets;

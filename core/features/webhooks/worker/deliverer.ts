@@ -6,7 +6,7 @@ import { createMessages, type Messages } from '../deliveries/message.ts';
 import type { WebhookMessage } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
 import { createCommitBatch } from './commit-batch.ts';
-import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
+import { cancel, deliver, type Delivering, type DeliveryDeps, type TakenDelivery } from './deliver.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../../platform/store/store.ts';
@@ -14,7 +14,7 @@ import type { Scope } from '../../../platform/store/store.ts';
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
 
-interface DelivererOptions extends Omit<Delivering, 'messages' | 'commitBatch' | 'openSecrets' | 'signal'> {
+interface DelivererOptions extends DeliveryDeps {
   readonly endpointQueues: EndpointQueues;
   readonly baseUrl: string;
 }
