@@ -278,8 +278,7 @@ const packages: Readonly<Record<string, RegExp>> = {
 
 /** Files that use `import.meta` paths, each with its replacement in the executable. */
 const besideThemselves: Readonly<Record<string, string>> = {
-  'core/platform/lib/process/clean-bun.ts': 'The executable is its own Bun.',
-  'core/platform/lib/process/own-program.ts': 'It supports both.',
+  'core/platform/lib/process/own-program.ts': 'It supports both; the executable is its own Bun.',
   'core/features/plugins/first-party.ts': 'The packed plugins are embedded.',
   'core/features/plugins/sdk-sources.ts': 'The sources are embedded.',
   'core/platform/sandbox/fleet/bundle.ts':

@@ -5,8 +5,7 @@
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanBunFlags, packageRoot } from '../core/platform/lib/process/clean-bun.ts';
-import { typedIn } from '../core/platform/lib/process/own-program.ts';
+import { cleanBunFlags, packageRoot, typedIn } from '../core/platform/lib/process/own-program.ts';
 import { bundleProgram } from '../core/app/start/bundler.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 

@@ -4,7 +4,7 @@
 import { createEgress, resolveWithSystem } from '../../core/platform/lib/egress/egress.ts';
 import { attemptHeaders, attemptLimits } from '../../core/features/webhooks/attempt.ts';
 import type { WebhookMessage } from '../../core/features/webhooks/payload.ts';
-import { mintSecret } from '../../core/platform/lib/secrets/signing-secret.ts';
+import { mintSecret } from '../../core/platform/lib/secrets/tokens.ts';
 import { version } from '../../core/app/version.ts';
 import { answerParent } from '../children.ts';
 import type { Captured } from '../servers/webhook-receiver.ts';

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { cleanBunFlags, packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { cleanBunFlags, packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import { createHostileFolder, plugin } from './hostile-folder.ts';
 import { ended, runIn } from './tatami.ts';
 

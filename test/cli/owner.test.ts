@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import { pathsOf } from '../../core/platform/store/files/paths.ts';
 import { programCommand } from '../program.ts';
 import { ended, tatami, type CliResult } from './tatami.ts';

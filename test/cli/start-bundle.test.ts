@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 
 const clone = realpathSync(mkdtempSync(join(tmpdir(), 'tatami-clone-')));
 const cache = join(clone, 'node_modules/.cache/tatami');

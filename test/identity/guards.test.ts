@@ -56,7 +56,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'the token of an invitation is stored as a hash',
-    ...at('invitations', 'core/platform/lib/secrets/link-token.ts'),
+    ...at('invitations', 'core/platform/lib/secrets/tokens.ts'),
     guarding: "return createHash('sha256').update(token).digest('hex');",
     broken: 'return token;',
   },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { packageRoot } from '../../core/platform/lib/process/clean-bun.ts';
+import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import { findHierarchies } from '../../core/platform/sandbox/jail/cgroup.ts';
 import { absentOf, levelOf, missingOf } from '../../core/platform/sandbox/jail/level.ts';
 import type { JailReport } from '../../core/platform/sandbox/jail/level.ts';

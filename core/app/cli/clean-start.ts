@@ -1,10 +1,9 @@
-// The command runs and reads nothing of the folder that it is typed in (core/platform/lib/process/clean-bun.ts). `bin/tatami` starts it clean;
-// typed as `bun core/main.ts` it starts itself again, in the same process.
+// The command runs and reads nothing of the folder that it is typed in (core/platform/lib/process/own-program.ts).
+// `bin/tatami` starts it clean; typed as `bun core/main.ts` it starts itself again, in the same process.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStartEnvironment } from '../config/config.ts';
-import { cleanBunFlags, packageRoot } from '../../platform/lib/process/clean-bun.ts';
-import { isExecutable, typedIn } from '../../platform/lib/process/own-program.ts';
+import { cleanBunFlags, isExecutable, packageRoot, typedIn } from '../../platform/lib/process/own-program.ts';
 
 export interface CleanStart {
   /** Working directory of the user, which relative paths in arguments refer to. The process has another one. */

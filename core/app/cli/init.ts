@@ -6,7 +6,7 @@ import { serve } from '../serve/serve.ts';
 import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './lib/output.ts';
 import { endProcessOnBug } from '../../platform/lib/errors/failures.ts';
-import { teamKeyPattern } from '../../platform/lib/text/issue-names.ts';
+import { teamKeyPattern } from '../../platform/lib/ids.ts';
 import { inOneLine } from '../../platform/lib/text/one-line.ts';
 
 export interface InitOptions {

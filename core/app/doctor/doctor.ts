@@ -1,5 +1,5 @@
 // Runs all checks of `tatami doctor` in sequence.
-import { systemSentence } from '../../platform/lib/process/system-errors.ts';
+import { systemSentence } from '../../platform/lib/errors/failures.ts';
 import { type Check, type Finding, damage, error, some, warning, note } from './check.ts';
 import { disk } from './checks/disk.ts';
 import { endpoints } from './checks/rows/endpoints.ts';

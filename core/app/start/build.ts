@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot as root } from '../../platform/lib/process/clean-bun.ts';
+import { packageRoot as root } from '../../platform/lib/process/own-program.ts';
 import { bundleProgram } from './bundler.ts';
 import {
   cacheFolder,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BunPlugin, Loader } from 'bun';
-import { packageRoot } from '../../platform/lib/process/clean-bun.ts';
+import { packageRoot } from '../../platform/lib/process/own-program.ts';
 
 export interface Bundling {
   /** Path below the package. The bundle has its file name with the extension `.js`. */

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { cleanBunFlags } from '../../platform/lib/process/clean-bun.ts';
+import { cleanBunFlags } from '../../platform/lib/process/own-program.ts';
 import { createKey, stampOf, visitSources } from './inputs.ts';
 
 export interface Program {

@@ -1,6 +1,5 @@
 // Entry of `bin/tatami`: runs the start-up bundle, or the sources while there is none.
-import { packageRoot } from '../../platform/lib/process/clean-bun.ts';
-import { typedIn } from '../../platform/lib/process/own-program.ts';
+import { packageRoot, typedIn } from '../../platform/lib/process/own-program.ts';
 import { openBundle, requestBundle } from './cache.ts';
 
 // Without this argument the process restarts itself, and only the restarted process has a clean environment.

@@ -14,7 +14,7 @@ import {
   time,
 } from '../../kernel/contract/field.ts';
 import { member } from '../people/members/contract.ts';
-import { identifierInputPattern } from '../../platform/lib/text/issue-names.ts';
+import { identifierInputPattern } from '../../platform/lib/ids.ts';
 import { Closed, enumeration, idAndName, idOf, nullable, uuid } from '../../platform/lib/schema.ts';
 import { milestone } from '../milestones/contract.ts';
 import { fieldsInput, fieldsResponse } from '../fields/contract.ts';

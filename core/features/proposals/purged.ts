@@ -2,7 +2,7 @@
 // are rejected, because an issue that they would change no longer exists.
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
-import { mentionsOf } from '../../platform/lib/text/mentions.ts';
+import { mentionsOf } from '../../platform/lib/ids.ts';
 import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';

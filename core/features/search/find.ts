@@ -8,7 +8,7 @@ import {
 } from '../../kernel/changes/read/list.ts';
 import type { Context } from '../../kernel/context.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
-import { identifierInputPattern } from '../../platform/lib/text/issue-names.ts';
+import { identifierInputPattern } from '../../platform/lib/ids.ts';
 import { limitDefault } from '../../platform/lib/schema.ts';
 import { sortedParameters, type Condition } from '../../platform/store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../platform/store/statement.ts';

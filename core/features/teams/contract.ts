@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, idOrName, json, string, text, time } from '../../kernel/contract/field.ts';
 import { weekdays } from '../../platform/lib/time/business-time.ts';
-import { teamKeyInputPattern, teamKeyPattern } from '../../platform/lib/text/issue-names.ts';
+import { teamKeyInputPattern, teamKeyPattern } from '../../platform/lib/ids.ts';
 import { Closed, enumeration, idOf, namedSchema, nameOf } from '../../platform/lib/schema.ts';
 
 export const teamKey = Type.String({

@@ -23,6 +23,15 @@ export function patternOf(prefix: string): string {
   return `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`;
 }
 
+/** Team keys (ENG) and issue identifiers (ENG-42) are stored in upper case and matched case-insensitively. */
+const teamKey = '[A-Z][A-Z0-9]{0,9}';
+const teamKeyInAnyCase = '[A-Za-z][A-Za-z0-9]{0,9}';
+
+/** Pattern of the key of a new team. */
+export const teamKeyPattern = `^${teamKey}$`;
+export const teamKeyInputPattern = `^${teamKeyInAnyCase}$`;
+export const identifierInputPattern = `^${teamKeyInAnyCase}-[1-9][0-9]{0,9}$`;
+
 export interface Ids {
   /** Returns a new id; a UUID if `prefix` is null. Ids of one prefix strictly increase within a process. */
   next(prefix: string | null): string;
@@ -134,4 +143,16 @@ function encode(value: number, length: number): string {
     rest = Math.floor(rest / 32);
   }
   return text;
+}
+
+const anyId = /[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}/g;
+
+export type Mentions = (text: string) => boolean;
+
+/** Linear in the length of the text, regardless of the number of ids. */
+export function mentionsOf(ids: ReadonlySet<string>): Mentions {
+  return (text) => {
+    for (const [id] of text.matchAll(anyId)) if (ids.has(id)) return true;
+    return false;
+  };
 }

@@ -1,6 +1,6 @@
 // Sends mail through the operator's SMTP server. The connection must be encrypted unless the server is on this machine.
 import { errorForLog } from './errors/failures.ts';
-import { inTime } from './time/in-time.ts';
+import { inTime } from './time/clock.ts';
 import type { Log } from './log.ts';
 
 export interface Message {

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { nearest } from '../../../platform/lib/text/nearest.ts';
 import { CommandError } from '../lib/output.ts';
 

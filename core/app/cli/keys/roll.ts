@@ -1,7 +1,7 @@
 // `tatami keys roll KEY`: creates a new key; the old one stays valid for a grace period.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { graceMsMax } from '../../setup/keys/rpc-schemas.ts';
 import { duration, timeAhead } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { ConfigError } from '../../config/reading.ts';
 import { createLog, type Log, type LogLevel } from '../../../platform/lib/log.ts';
-import { systemSentence } from '../../../platform/lib/process/system-errors.ts';
+import { systemSentence } from '../../../platform/lib/errors/failures.ts';
 import {
   printable,
   printableCopy,

@@ -3,7 +3,7 @@ import { createCall, type Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { readRemote } from '../../config/config.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { readLogins, serverName, type Login } from '../login/credentials.ts';
 import { CommandError, exitCodes, say } from './output.ts';
 import { isFresh } from '../login/tokens.ts';

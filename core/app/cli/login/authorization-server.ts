@@ -2,7 +2,7 @@
 // Everything must lie at the address that was typed, so that no token goes to another server.
 import * as client from 'openid-client';
 import { programName } from '../../../platform/lib/process/own-program.ts';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';
 import { inWords } from './oauth-error.ts';
 

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfigDir } from '../../config/config.ts';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError } from '../lib/output.ts';
 
 /** A member of a workspace, for whom commands act at a server. */

@@ -1,7 +1,7 @@
 // Renews the tokens of a login. Under the lock the file is read again: another command may have done it already.
 import * as client from 'openid-client';
 import { programName } from '../../../platform/lib/process/own-program.ts';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';
 import { findAuthorizationServer } from './authorization-server.ts';
 import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';

@@ -1,10 +1,9 @@
 // `tatami webhooks listen`: forwards events to an address of this machine as they happen, signed as real deliveries are. It dials
 // out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
 import { resolve } from 'node:path';
-import { quoted } from '../../../platform/lib/text/quoted.ts';
+import { printable, quoted } from '../../../platform/lib/text/printable.ts';
 import { streamEvents, type StreamedEvent } from '../../../../sdk/client/stream.ts';
 import type { EventEnvelope } from '../../../kernel/events/event.ts';
-import { printable } from '../../../platform/lib/text/printable.ts';
 import { payloadOfEvent } from '../../../features/webhooks/payload.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { exitCodes, printResult, say } from '../lib/output.ts';

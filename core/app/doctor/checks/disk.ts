@@ -1,6 +1,6 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesText } from '../../../platform/lib/text/bytes.ts';
+import { bytesText } from '../../../platform/lib/text/phrases.ts';
 import { error, note, warning, type Check, type Finding } from '../check.ts';
 
 /** Minimum free space for the database to grow. */

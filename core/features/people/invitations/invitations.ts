@@ -4,7 +4,7 @@
 import { systemAuthor, type Committed, type Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
 import type { LinkDeps } from '../deps.ts';
-import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/link-token.ts';
+import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/tokens.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';

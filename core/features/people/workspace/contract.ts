@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../kernel/contract/contract.ts';
 import { json, text } from '../../../kernel/contract/field.ts';
-import { teamKeyPattern } from '../../../platform/lib/text/issue-names.ts';
+import { teamKeyPattern } from '../../../platform/lib/ids.ts';
 import { guardedClasses } from '../../../platform/lib/guarded-classes.ts';
 import { Closed, enumeration } from '../../../platform/lib/schema.ts';
 

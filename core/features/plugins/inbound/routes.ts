@@ -7,7 +7,7 @@ import { defineRoute, type Method, type Route } from '../../../kernel/http/route
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest.ts';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
-import { mintSecret } from '../../../platform/lib/secrets/signing-secret.ts';
+import { mintSecret } from '../../../platform/lib/secrets/tokens.ts';
 import { handlerName } from '../actions/schema.ts';
 import { declared } from '../declared.ts';
 import { getInstall } from '../installs/installs.ts';

@@ -12,7 +12,7 @@ import type { Log } from '../../../platform/lib/log.ts';
 import { partyOf, type BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { Closed, enumeration, namedSchema } from '../../../platform/lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../../platform/sandbox/supervisor.ts';
-import { teamKeyInputPattern } from '../../../platform/lib/text/issue-names.ts';
+import { teamKeyInputPattern } from '../../../platform/lib/ids.ts';
 import { packFirstParty, publicTriage } from '../first-party.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 

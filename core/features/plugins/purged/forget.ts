@@ -1,7 +1,6 @@
 // Removes data about purged issues that plugins stored: recordings, texts of runs, changes stored for undo, responses of other servers, and
 // reports. Rows are read a page at a time, so that requests are not blocked; each row is written once.
-import { firstIdOf, idPrefixes } from '../../../platform/lib/ids.ts';
-import { mentionsOf, type Mentions } from '../../../platform/lib/text/mentions.ts';
+import { firstIdOf, idPrefixes, type Mentions, mentionsOf } from '../../../platform/lib/ids.ts';
 import { tenantStatement, type Statement } from '../../../platform/store/statement.ts';
 import {
   backgroundCommitDelayMs,

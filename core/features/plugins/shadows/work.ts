@@ -4,7 +4,7 @@
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import type { Mentions } from '../../../platform/lib/text/mentions.ts';
+import type { Mentions } from '../../../platform/lib/ids.ts';
 import { expandScopes } from '../../../kernel/rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { RequestedVersion } from '../backtests/backtests.ts';

@@ -1,7 +1,7 @@
 // Links that reset a forgotten password, mailed to the address of the account or created by the operator.
 // Workspace admins cannot create them, because an account can be a member of several workspaces.
 import type { LinkDeps } from '../../people/deps.ts';
-import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/link-token.ts';
+import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/tokens.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op, type Store } from '../../../platform/store/store.ts';
 import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts/accounts.ts';

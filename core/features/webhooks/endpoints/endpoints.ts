@@ -17,7 +17,7 @@ import { parseFilter, type FilterFields } from '../../../platform/lib/filter/fil
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import { mintSecret } from '../../../platform/lib/secrets/signing-secret.ts';
+import { mintSecret } from '../../../platform/lib/secrets/tokens.ts';
 import { sealSecret } from '../secret.ts';
 import { openAddress, sealAddress } from './address.ts';
 import { webhook } from './contract.ts';

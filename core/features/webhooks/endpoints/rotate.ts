@@ -5,7 +5,7 @@ import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity, isoTime, updated } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { mintSecret } from '../../../platform/lib/secrets/signing-secret.ts';
+import { mintSecret } from '../../../platform/lib/secrets/tokens.ts';
 import { sealSecret, type PreviousSecret } from '../secret.ts';
 import { Closed, namedSchema } from '../../../platform/lib/schema.ts';
 import { endpointModel } from './model.ts';

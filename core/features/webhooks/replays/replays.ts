@@ -7,11 +7,16 @@ import type { Context } from '../../../kernel/context.ts';
 import { namespaceScopes } from '../../../kernel/events/catalogue.ts';
 import { firstSequenceSince, lastSequence } from '../../../kernel/events/log/log.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
-import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
+import {
+  ApiError,
+  invalidField,
+  notFound,
+  sequenceToCome,
+  timeToCome,
+} from '../../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
 import { readTime } from '../../../platform/lib/time/time.ts';
-import { sequenceToCome, timeToCome } from '../../../platform/lib/time/to-come.ts';
 import { readPage } from '../../../platform/store/page.ts';
 import { endpointModel, type Endpoint } from '../endpoints/model.ts';
 import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';

@@ -3,10 +3,9 @@ import { Type, type Static } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log/log.ts';
-import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { invalidField, sequenceToCome, timeToCome } from '../../../platform/lib/errors/errors.ts';
 import { Closed, described, namedSchema, time } from '../../../platform/lib/schema.ts';
 import { isTime } from '../../../platform/lib/time/time.ts';
-import { sequenceToCome, timeToCome } from '../../../platform/lib/time/to-come.ts';
 
 export const asOfQuery = {
   asOf: Type.Optional(

@@ -15,7 +15,7 @@ import type {
   ReferenceField,
 } from '../../../platform/lib/filter/filter.ts';
 import { foldName } from '../../../platform/lib/text/case-folding.ts';
-import { listed } from '../../../platform/lib/text/listed.ts';
+import { listed } from '../../../platform/lib/text/phrases.ts';
 import { idPattern } from '../../../platform/lib/schema.ts';
 import { plugin } from '../../../features/plugins/installs/contract.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';

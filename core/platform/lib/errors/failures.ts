@@ -1,4 +1,5 @@
-// Formats unexpected errors for the log, and ends the process on bugs. The policy is in docs/architecture.md › When something breaks.
+// Formats unexpected errors for the log and system errors for users, and ends the process on bugs. The policy is in
+// docs/architecture.md › When something breaks.
 import type { Log } from '../log.ts';
 
 /** Length of the chain of causes, including the first error. */
@@ -68,4 +69,40 @@ function framesOf({ stack }: Error): string[] {
 
 function clip(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max)}…` : text;
+}
+
+/** Messages for system errors that name a path, which they follow. */
+const ofPaths: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist, or its directory does not. Check the path.',
+  EACCES: 'cannot be accessed by this user. Run the command as another user, or give another path.',
+  EPERM: 'cannot be changed by this user. Run the command as another user, or give another path.',
+  EEXIST: 'exists and is not a directory. Give another path.',
+  ENOTDIR: 'is not inside a directory. Give another path.',
+  EISDIR: 'is a directory. Give the path of a file.',
+  EROFS: 'is on a read-only file system. Give a path on another one.',
+  ENOSPC: 'cannot be written: the disk is full. Free disk space, or give a path on another disk.',
+  EDQUOT:
+    'cannot be written: the disk quota of this user is used up. Free disk space, or give a path on another disk.',
+};
+
+const noMoreFiles = 'The limit of open files is reached. Raise it (LimitNOFILE= in systemd, `ulimit -n`).';
+
+const others: Readonly<Record<string, string>> = {
+  EMFILE: noMoreFiles,
+  ENFILE: noMoreFiles,
+  SQLITE_CANTOPEN:
+    'The database cannot be opened. This user needs read and write access to its files, and a sufficient limit of open files (LimitNOFILE= in systemd, `ulimit -n`). Run `tatami doctor` to check both.',
+};
+
+/** Message of libsql for a connection that failed with SQLITE_CANTOPEN (14). */
+const unopened = /^ConnectionFailed\(.*: 14"\)$/;
+
+/** Returns what to do about a system error; null for an error that is not one or already says what to do. */
+export function systemSentence(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const code = unopened.test(error.message) ? 'SQLITE_CANTOPEN' : 'code' in error ? String(error.code) : '';
+  const other = others[code];
+  if (other !== undefined) return other;
+  const reason = ofPaths[code];
+  return reason !== undefined && 'path' in error ? `${String(error.path)} ${reason}` : null;
 }

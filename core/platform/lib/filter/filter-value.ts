@@ -2,11 +2,10 @@
 import { invalidField } from '../errors/errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
 import { foldCase, foldName } from '../text/case-folding.ts';
-import { identifierInputPattern, teamKeyInputPattern } from '../text/issue-names.ts';
+import { identifierInputPattern, teamKeyInputPattern } from '../ids.ts';
 import { requireMe } from '../me.ts';
 import { didYouMean } from '../text/nearest.ts';
-import { looksRelative, relativeDay, relativeTime } from '../time/relative.ts';
-import { isDay, isTime } from '../time/time.ts';
+import { isDay, isTime, looksRelative, relativeDay, relativeTime } from '../time/time.ts';
 
 /** Id of the caller, and the member that the caller acts for; null for a plugin. */
 export interface Me {

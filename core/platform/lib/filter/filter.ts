@@ -4,7 +4,7 @@
 import { ApiError, invalidField } from '../errors/errors.ts';
 import { readReference, readScalar, readText, type Me, type Mention } from './filter-value.ts';
 import { didYouMean } from '../text/nearest.ts';
-import type { Relative } from '../time/relative.ts';
+import type { Relative } from '../time/time.ts';
 
 export type FilterValue = string | number | boolean;
 export type Operand = FilterValue | Relative;

@@ -1,7 +1,16 @@
 // Command line for starting Tatami as another process: from source, where Bun runs core/app/start/main.ts, and from the executable, which
 // contains Bun.
 import { join } from 'node:path';
-import { cleanBunFlags, packageRoot } from './clean-bun.ts';
+
+export const packageRoot = join(import.meta.dir, '../../../..');
+
+/**
+ * Flags that start Bun without configuration from the working directory. By default Bun reads bunfig.toml, .env and tsconfig.json
+ * there, and fetches missing imports from the registry named there: a folder filled by somebody else would run code and redirect
+ * keys before any line of Tatami runs. The process must be started in `packageRoot` or `/`, because no flag stops Bun from
+ * reading tsconfig.json in the working directory.
+ */
+export const cleanBunFlags = ['--config=/dev/null', '--no-env-file', '--no-install'] as const;
 
 export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 

@@ -1,5 +1,5 @@
-// Escapes untrusted text for terminals: titles, names and logs may contain escape sequences that move the cursor, set the clipboard
-// or send input, and bidirectional marks that reverse a line (Unicode TR 36 §3.3).
+// Escapes untrusted text for terminals and shells: titles, names and logs may contain escape sequences that move the cursor, set the
+// clipboard or send input, and bidirectional marks that reverse a line (Unicode TR 36 §3.3).
 
 /** C0, DEL and C1 controls, bidirectional marks, and separators that some programs treat as line ends. */
 const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -46,6 +46,11 @@ export function printableCopy<T>(value: T): T {
 export function printableJson(value: unknown): string {
   // After JSON.stringify, remaining controls are inside strings.
   return JSON.stringify(value).replace(controls, unicode);
+}
+
+/** Quotes a word for a shell if necessary. */
+export function quoted(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function escaped(char: string): string {

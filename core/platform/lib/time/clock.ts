@@ -1,5 +1,4 @@
-// Abstracts time, so that tests can run a day of retries within milliseconds.
-
+/** Abstracts time, so that tests can run a day of retries within milliseconds. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
@@ -20,3 +19,17 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * Settles like `work`, or rejects after the limit. The work continues after that, and its result is ignored.
+ * @param late creates the error of the rejection
+ */
+export async function inTime<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), limitMs);
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

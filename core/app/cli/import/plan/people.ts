@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { Call } from '../../../../../sdk/client/index.ts';
 import { addressKey } from '../../../../platform/lib/address.ts';
-import { counted } from '../../../../platform/lib/text/counted.ts';
+import { counted } from '../../../../platform/lib/text/phrases.ts';
 import { foldName } from '../../../../platform/lib/text/case-folding.ts';
 import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
 import { CommandError, exitCodes } from '../../lib/output.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ApiCallError, type Call } from '../../../../../sdk/client/index.ts';
 import { readStateDir } from '../../../config/config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../../platform/store/files/private.ts';
-import { mintSecret } from '../../../../platform/lib/secrets/signing-secret.ts';
+import { mintSecret } from '../../../../platform/lib/secrets/tokens.ts';
 import { isSigningSecret } from '../../../../features/webhooks/signature.ts';
 import { usage } from '../../lib/flags.ts';
 import { CommandError } from '../../lib/output.ts';

@@ -1,6 +1,6 @@
 // Stores a copy in an S3-compatible store. Only the operator configures its endpoint, so requests bypass the
 // egress guard, which is for requests of tenants. docs/decisions/0025.
-import { inTime } from '../../../lib/time/in-time.ts';
+import { inTime } from '../../../lib/time/clock.ts';
 import type { Destination } from './destination.ts';
 
 /** Settings from the environment, which are never logged. */
