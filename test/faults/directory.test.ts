@@ -16,9 +16,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
-import { verifyPages } from '../../core/platform/store/integrity/verify.ts';
-import { migrate } from '../../core/platform/store/migrate.ts';
-import { migrations } from '../../core/platform/store/migrations/index.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import { createSystemClock, startApp, type Reply, type TestApp } from '../app.ts';
 import { copyAsKilled } from './own-copy.ts';
@@ -177,21 +174,6 @@ test('pages without checksums receive them after a check of the entire database'
   expect(await refusal(spoilt)).toMatch(
     /is damaged: row \d+ of issues has a text in description that is not valid UTF-8.*tatami restore/,
   );
-});
-
-test('a directory of an earlier version gets an identity and checksums at its first start', async () => {
-  const dir = fresh();
-  const database = join(dir, 'tatami.db');
-  migrate({ path: database, snapshots: join(dir, 'snapshots'), nowMs: Date.now }, migrations.slice(0, 6));
-  rmSync(`${database}-sums`);
-  writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
-  run('chmod', '-R', 'go-rwx', dir);
-  const app = await start(dir);
-  expect((await create(app, 'one')).status).toBe(201);
-  await app.stop();
-  expect(verifyPages(database)).toEqual({ damaged: [], isUnsure: false });
-  rmSync(join(dir, 'identity'));
-  expect(await refusal(dir)).toContain('not a complete data directory');
 });
 
 test('another master key is rejected, and the correct one accepted', async () => {

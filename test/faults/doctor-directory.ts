@@ -23,7 +23,7 @@ import { readLogHead } from '../../core/platform/store/log-head.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';
 
-const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
+const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-1.json.zst'));
 export const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-'));
 const whole = join(parent, 'whole');
 

@@ -28,6 +28,15 @@ test('an intact directory has no findings, and is not changed', async () => {
   expect(contentsOf(dir)).toEqual(before);
 });
 
+function changeDatabase(dir: string, sql: string): void {
+  const db = new Database(join(dir, 'tatami.db'));
+  db.exec('PRAGMA foreign_keys = OFF');
+  db.prepare(sql).run();
+  db.close();
+  // Otherwise the page checksums alone would reveal the change.
+  adoptDatabase(dir);
+}
+
 const faults: readonly (readonly [
   what: string,
   check: string,
@@ -86,10 +95,13 @@ const faults: readonly (readonly [
     "UPDATE issues SET state_id = 'wfs_x' WHERE number = 2",
   ],
   [
-    'the key of another directory',
+    'the key of another directory, with an unknown fingerprint',
     'key',
     /not the one they were encrypted with/,
-    (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
+    (dir) => {
+      changeDatabase(dir, 'UPDATE installation SET key_fingerprint = NULL');
+      writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`);
+    },
   ],
   [
     'the key of another directory, without stored secrets',
@@ -132,14 +144,8 @@ const faults: readonly (readonly [
 
 test.each(faults)('%s is found', async (_, check, said, cause) => {
   const dir = copy();
-  if (typeof cause === 'string') {
-    const db = new Database(join(dir, 'tatami.db'));
-    db.exec('PRAGMA foreign_keys = OFF');
-    db.prepare(cause).run();
-    db.close();
-    // Otherwise the page checksums alone would reveal the change.
-    adoptDatabase(dir);
-  } else cause(dir);
+  if (typeof cause === 'string') changeDatabase(dir, cause);
+  else cause(dir);
   const errors = errorsOf(await examined(dir));
   expect(
     errors.some((message) => message.startsWith(`${check}: `) && said.test(message)),

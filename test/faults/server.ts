@@ -9,6 +9,8 @@ export interface Server {
 
 export interface ServerOptions {
   readonly flags?: readonly string[];
+  /** Flags of Bun; with them the program starts from source. */
+  readonly bunFlags?: readonly string[];
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -21,10 +23,13 @@ process.on('exit', () => {
 
 export async function startServer(dir: string, options: ServerOptions = {}): Promise<Server> {
   const child = Bun.spawn(
-    programCommand([
-      ...['serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
-      ...(options.flags ?? []),
-    ]),
+    programCommand(
+      [
+        ...['serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
+        ...(options.flags ?? []),
+      ],
+      options.bunFlags,
+    ),
     {
       stdout: 'pipe',
       stderr: 'ignore',

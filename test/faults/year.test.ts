@@ -32,7 +32,7 @@ import { noS3 } from './copied.ts';
 const parent = mkdtempSync(join(tmpdir(), 'tatami-year-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 const at = (name: string): string => join(parent, name);
-const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
+const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-1.json.zst'));
 const clock = createClock(Date.parse('2026-12-01T08:00:00.000Z'));
 const week = 7 * 86_400_000;
 

@@ -1,5 +1,6 @@
 // Creates a packed data directory with this build, killed during work: `bun test/upgrade/make-directory.ts`. Run it
-// once before each release; the output is permanent, and every later build must open it.
+// before each release; the output is permanent, and every later build must open it. Before the first release, run it after each
+// change of the baseline, whose checksum is in the directory.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

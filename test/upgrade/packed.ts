@@ -2,6 +2,7 @@
 // reproduce.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ownCopy } from '../faults/own-copy.ts';
 
 /** Part of responses. */
 export const baseUrl = 'http://tatami.example';
@@ -37,10 +38,11 @@ export function writePacked(path: string, packed: PackedDirectory): void {
   writeFileSync(path, Bun.zstdCompressSync(Buffer.from(JSON.stringify(packed)), { level: 19 }));
 }
 
-/** Unpacks a private data directory. */
+/** Unpacks a private data directory, as its killed server left it. */
 export function unpack({ files }: PackedDirectory, dir: string): void {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(dir, name), Buffer.from(content, 'base64'), { mode: 0o600 });
   }
+  ownCopy(dir);
 }

@@ -1,23 +1,25 @@
-// A data directory of an earlier build, killed during work, opens in this one with all its data, despite faults during
-// the upgrade. docs/spec/durability.md › Migrations.
+// A data directory of an earlier build, killed during work, opens in a later one with all its data, despite faults during
+// the upgrade. The later build is this one with two more migrations. docs/spec/durability.md › Migrations.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { migrate } from '../../core/platform/store/migrate.ts';
 import { migrations } from '../../core/platform/store/migrations/index.ts';
 import type { Client, Json } from '../app.ts';
-import { tatami } from '../cli/tatami.ts';
+import { ended, spawnTatami } from '../cli/tatami.ts';
 import { clientOf, startServer } from '../faults/server.ts';
-import { ownCopy } from '../faults/own-copy.ts';
+import { laterMigrations } from '../faults/later-migrations.ts';
 import { hasStrace, underFault } from '../faults/strace.ts';
 import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
 
 const folder = join(import.meta.dir, 'directories');
 const directories = readdirSync(folder).toSorted();
 /** Its upgrade includes all steps of newer ones; TATAMI_LONG=1 kills the upgrades of those as well. */
-const oldest = 'schema-6.json.zst';
+const oldest = 'schema-1.json.zst';
+/** Flags of Bun with which a process is the later build. */
+const later = ['--preload', join(import.meta.dir, 'as-later-build.ts')];
 const isLong = process.env.TATAMI_LONG !== undefined;
 const opener = join(import.meta.dir, '../faults/open-process.ts');
 const parent = mkdtempSync(join(tmpdir(), 'tatami-upgrade-'));
@@ -27,8 +29,7 @@ let unpackings = 0;
 function unpacked(packed: PackedDirectory): string {
   const dir = join(parent, String(++unpackings));
   unpack(packed, dir);
-  // Earlier builds have no identity.
-  return existsSync(join(dir, 'identity')) ? ownCopy(dir) : dir;
+  return dir;
 }
 
 /** Lists whose entries change with background work; their entries are compared by stable fields. */
@@ -67,18 +68,18 @@ describe.concurrent.each(directories)('%s', (file) => {
 
   test('the upgrade preserves all data, continues the work, and leaves a snapshot', async () => {
     const dir = unpacked(packed);
-    const { url, child } = await startServer(dir, { flags: ['--base-url', baseUrl] });
+    const { url, child } = await startServer(dir, { flags: ['--base-url', baseUrl], bunFlags: later });
     const call = clientOf(url, packed.key);
     await expectAllOfIt(call, packed);
     await untilLabelled(call, 'Crash right before the end');
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
-    const snapshots = packed.schema < migrations.length ? 1 : 0;
+    expect(contents(join(dir, 'tatami.db')).schema).toBe(laterMigrations.length);
     expect(
       readdirSync(join(dir, 'snapshots')).filter((name) => name.startsWith(`schema-${packed.schema}-`))
         .length,
-    ).toBe(snapshots);
-    const again = await startServer(dir, { flags: ['--base-url', baseUrl] });
+    ).toBe(1);
+    const again = await startServer(dir, { flags: ['--base-url', baseUrl], bunFlags: later });
     await expectAllOfIt(clientOf(again.url, packed.key), packed);
     again.child.kill('SIGKILL');
   });
@@ -86,11 +87,14 @@ describe.concurrent.each(directories)('%s', (file) => {
   test('each step is logged before it begins', () => {
     const dir = unpacked(packed);
     const messages: string[] = [];
-    migrate({
-      ...{ path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now },
-      onStep: (message) => messages.push(message),
-    });
-    const missing = migrations.slice(packed.schema).map(({ name }) => name);
+    migrate(
+      {
+        ...{ path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now },
+        onStep: (message) => messages.push(message),
+      },
+      laterMigrations,
+    );
+    const missing = laterMigrations.slice(packed.schema).map(({ name }) => name);
     expect(messages.length).toBe(missing.length + 1);
     for (const [index, name] of missing.entries()) expect(messages[index + 1]).toContain(name);
   });
@@ -98,7 +102,7 @@ describe.concurrent.each(directories)('%s', (file) => {
   test('an older build rejects a database of a newer one, and names the snapshot', () => {
     const dir = unpacked(packed);
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
-    const { snapshot } = migrate(at);
+    const { snapshot } = migrate(at, laterMigrations);
     expect(() => migrate(at, migrations.slice(0, packed.schema))).toThrow(`tatami restore ${snapshot}`);
     expect(() =>
       migrate({ ...at, snapshots: join(dir, 'none') }, migrations.slice(0, packed.schema)),
@@ -108,16 +112,10 @@ describe.concurrent.each(directories)('%s', (file) => {
   test('restoring the named snapshot brings back all data from before the upgrade', async () => {
     const dir = unpacked(packed);
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
-    const { snapshot } = migrate(at);
+    const { snapshot } = migrate(at, laterMigrations);
     const back = join(parent, `back-${unpackings}`);
-    const restored = await tatami([
-      'restore',
-      snapshot!,
-      '--data-dir',
-      back,
-      '--key',
-      join(dir, 'master.key'),
-    ]);
+    const command = ['restore', snapshot!, '--data-dir', back, '--key', join(dir, 'master.key')];
+    const restored = await ended(spawnTatami(command, {}, later));
     expect(restored, restored.err).toMatchObject({ code: 0 });
     // The directory is in the state of the older program, which can continue.
     const schema = contents(join(back, 'tatami.db')).schema;
@@ -131,45 +129,40 @@ describe.concurrent.each(directories)('%s', (file) => {
     'an upgrade that is killed at any step is continued by the next start (needs strace)',
     async () => {
       const kills: Record<string, number> = {};
-      for (const [call, from, step] of callsOf(file))
-        for (let when = from; ; when += step) {
+      for (const [call, step] of killedCalls)
+        for (let when = 1; ; when += step) {
           const dir = unpacked(packed);
           if (!(await killedAt(dir, call, when))) break;
           kills[call] = (kills[call] ?? 0) + 1;
           expect(await openIn(dir), `${call} ${when}`).toBe(0);
           expect(contents(join(dir, 'tatami.db')), `${call} ${when}`).toEqual({
-            schema: migrations.length,
+            schema: laterMigrations.length,
             issues: 13,
           });
         }
-      for (const [call] of callsOf(file)) expect([call, (kills[call] ?? 0) > 0]).toEqual([call, true]);
+      for (const [call] of killedCalls) expect([call, (kills[call] ?? 0) > 0]).toEqual([call, true]);
     },
     180_000,
   );
 });
 
-/** File calls at which the upgrade is killed, at an interval; the directories alternate the calls of `fsync`. */
-const callsOf = (file: string): readonly (readonly [call: string, from: number, step: number])[] =>
-  process.env.TATAMI_LONG
-    ? [
-        ['fsync', 1, 1],
-        ['fdatasync', 1, 1],
-        ['rename', 1, 1],
-        ['pwrite64', 1, 40],
-      ]
-    : [
-        ['fsync', 1 + 9 * directories.indexOf(file), 18 * directories.length],
-        ['rename', 1, 1],
-        ['pwrite64', 1, 5_000],
-      ];
+/** File calls at which the upgrade is killed, at an interval. */
+const killedCalls: readonly (readonly [call: string, step: number])[] = [
+  ['fsync', isLong ? 1 : 4],
+  ['fdatasync', 1],
+  ['rename', 1],
+  ['pwrite64', isLong ? 40 : 150],
+];
 
 const openIn = (dir: string, ...under: string[]): Promise<number> =>
-  Bun.spawn([...under, process.execPath, opener, dir], { stdout: 'ignore', stderr: 'ignore' }).exited;
+  Bun.spawn([...under, process.execPath, ...later, opener, dir], { stdout: 'ignore', stderr: 'ignore' })
+    .exited;
 
 async function killedAt(dir: string, call: string, when: number): Promise<boolean> {
   const files = ['tatami.db', 'tatami.db-wal', 'log-head', 'snapshots', ''].map((name) => join(dir, name));
   const command = underFault(`${call}:signal=SIGKILL:when=${when}`, call === 'rename' ? [] : files, [
     process.execPath,
+    ...later,
     opener,
     dir,
   ]);

@@ -1,5 +1,5 @@
 // Preconditions of the fixes on the database, checked before anything is changed.
-import { identitySchema, schemaOfFile } from '../../platform/store/integrity/recognise.ts';
+import { schemaOfFile } from '../../platform/store/integrity/recognise.ts';
 import { latestSchema, schemaAt } from '../../platform/store/engine/looking.ts';
 import { some } from './check.ts';
 import type { Subject } from './subject.ts';
@@ -23,9 +23,9 @@ export function requireTables({
   readonly rows: Subject['rows'];
 }): void {
   const at = schemaOfFile(path.database);
-  if (at < identitySchema || at > latestSchema)
+  if (at > latestSchema)
     throw new Error(
-      `${path.database} has schema ${at}, but only ${identitySchema} to ${latestSchema} can be accepted. ${wayBack}`,
+      `${path.database} has schema ${at}, but this version supports up to ${latestSchema}. ${wayBack}`,
     );
   const existing = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
   const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !existing.has(name));

@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } fro
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../lib/secrets/sealing.ts';
 import { tryLock } from '../store/files/data-dir.ts';
-import { adoptDatabase, adoptForEarlier } from '../store/integrity/adopt.ts';
-import { identitySchema } from '../store/integrity/recognise.ts';
+import { adoptDatabase } from '../store/integrity/adopt.ts';
 import { isDiskFull } from '../store/engine/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
@@ -32,8 +31,8 @@ export interface Restored {
   readonly workspaces: number;
   readonly events: number;
   readonly schema: number;
-  /** New log generation; null if the database is older than log generations. */
-  readonly generation: string | null;
+  /** New log generation. */
+  readonly generation: string;
   /** False if the operator has to add `master.key` before a server can start. */
   readonly hasKey: boolean;
 }
@@ -93,13 +92,11 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key, facts.keyFingerprint);
   const database = join(folder, 'tatami.db');
-  const isEarlier = options.source.retainsSchema && facts.schema < identitySchema;
   if (!options.source.retainsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
   // Sessions and links that ended after the backup would otherwise become valid again.
-  const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
-  if (isEarlier) adoptForEarlier(folder);
-  else adoptDatabase(folder);
+  const generation = beginHistory(database, options.nowMs(), signInTables);
+  adoptDatabase(folder);
   if (masterKey) writeWholeFile(join(folder, 'master.key'), masterKey);
   return {
     at,

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newerSteps } from '../../../test/faults/migrate-process.ts';
+import { laterMigrations } from '../../../test/faults/later-migrations.ts';
 import { hasStrace, underFault } from '../../../test/faults/strace.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
@@ -73,7 +73,7 @@ test.skipIf(!hasStrace)(
   async () => {
     const versions = [current, current + 1, current + 2].map((version) => {
       const at = copy(`v${version}`);
-      migrate(at, newerSteps.slice(0, version));
+      migrate(at, laterMigrations.slice(0, version));
       return look(at.path);
     });
     const wrong: string[] = [];
@@ -96,7 +96,7 @@ test.skipIf(!hasStrace)(
         for (const name of existsSync(at.snapshots) ? readdirSync(at.snapshots) : [])
           if (name.endsWith('.db') && look(join(at.snapshots, name)).rows !== versions[0]?.rows)
             wrong.push(`${call} ${when}: ${name} is no snapshot`);
-        migrate(at, newerSteps);
+        migrate(at, laterMigrations);
         if (!Bun.deepEquals(look(at.path), versions[2]))
           wrong.push(`${call} ${when}: the next run was incomplete`);
         rmSync(at.dir, { recursive: true, force: true });
@@ -115,16 +115,16 @@ test.skipIf(!hasStrace)(
 
 test('a snapshot is made before the first change, even if one of the same moment exists', () => {
   const at = copy('snapshot');
-  const first = migrate(at, newerSteps.slice(0, current + 1));
+  const first = migrate(at, laterMigrations.slice(0, current + 1));
   expect(look(first.snapshot ?? '')).toMatchObject({ version: current, integrity: 'ok' });
-  const second = migrate(at, newerSteps);
+  const second = migrate(at, laterMigrations);
   expect(look(second.snapshot ?? '')).toMatchObject({ version: current + 1, integrity: 'ok' });
 
   const again = copy('again');
   const half = join(again.snapshots, first.snapshot?.split('/').at(-1) ?? '');
   mkdirSync(again.snapshots);
   for (const name of [half, `${half}.new`]) writeFileSync(name, 'half a snapshot');
-  const snapshot = migrate(again, newerSteps).snapshot ?? '';
+  const snapshot = migrate(again, laterMigrations).snapshot ?? '';
   expect(look(snapshot)).toMatchObject({ version: current, integrity: 'ok' });
   expect(readdirSync(again.snapshots).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
@@ -162,7 +162,7 @@ test('the steps of a new database are applied completely or not at all, and the 
 
 test('an older build rejects a newer database with the remedy, and changes no byte', () => {
   const at = copy('newer');
-  migrate(at, newerSteps);
+  migrate(at, laterMigrations);
   const files = (): string =>
     readdirSync(at.dir)
       .filter((name) => /^tatami\.db(-wal)?$/.test(name))

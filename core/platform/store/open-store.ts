@@ -8,7 +8,8 @@ import { diskFaultOf } from './engine/engine-errors.ts';
 import { openFileEngine, type FileEngine } from './engine/file-engine.ts';
 import { describeDamage, wayBack } from './integrity/damage.ts';
 import { filesOf, writeIdentity, type IdentityFiles } from './integrity/identity.ts';
-import { headOf, type DataDirectory } from './integrity/recognise.ts';
+import type { DataDirectory } from './integrity/recognise.ts';
+import { readLogHead } from './log-head.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
 import type { MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './engine/readers.ts';
@@ -214,7 +215,7 @@ function closing(of: {
 function noteClosed(dir: DataDirectory, files: string | null): void {
   try {
     if (filesOf(dir) !== files) return;
-    writeIdentity(dir.identity, dir, 'closed', headOf(dir));
+    writeIdentity(dir.identity, dir, 'closed', readLogHead(dir.logHead));
   } catch {
     // The next start proceeds as after a crash.
   }

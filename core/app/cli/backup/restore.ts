@@ -49,14 +49,8 @@ export async function restore(file: string, options: RestoreCommandOptions, fold
         ? 'key       master.key is in place'
         : `key       MISSING: copy master.key of the old directory into ${shown.dataDir}; the server does not start without it`,
       `active    keys, app grants and members that were revoked or removed after ${shown.at} are active again: revoke them before the server is reachable`,
-      ...(shown.generation === null
-        ? [
-            `schema    ${shown.schema}, unchanged: start the Tatami version that created the backup. Webhooks, plugins and schedules are not paused`,
-          ]
-        : [
-            'paused    webhooks, plugins and schedules are paused; start the server, check it, and then run:',
-            `          tatami release --data-dir ${shown.dataDir}`,
-          ]),
+      'paused    webhooks, plugins and schedules are paused; start the server, check it, and then run:',
+      `          tatami release --data-dir ${shown.dataDir}`,
     ].join('\n'),
   );
 }

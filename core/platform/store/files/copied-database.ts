@@ -15,18 +15,16 @@ interface WorkspaceFacts {
   readonly lastSequence: number;
 }
 
-/** Facts recorded in a database; `name` and `generation` are null for schemas before version 7. */
+/** Facts recorded in a database. */
 export interface DatabaseFacts {
   readonly schema: number;
-  readonly name: string | null;
-  readonly generation: string | null;
+  readonly name: string;
+  readonly generation: string;
+  /** Null until a start that knows the key. */
   readonly keyFingerprint: string | null;
   readonly log: LogHead;
   readonly workspaces: readonly WorkspaceFacts[];
 }
-
-/** The first schema that has the table `installation`. */
-const schemaWithInstallation = 7;
 
 /** Source of a consistent copy; `sizeBytes` is the maximum size of the copy. */
 export interface LiveDatabase {
@@ -67,18 +65,13 @@ export function readFacts(path: string): DatabaseFacts {
   try {
     const schema = number(db, 'PRAGMA user_version');
     const [log] = db.prepare('SELECT position, hash FROM log_head WHERE id = 1').all() as LogHead[];
-    if (!log)
+    const [installation] = db
+      .prepare('SELECT name, generation, key_fingerprint AS keyFingerprint FROM installation WHERE id = 1')
+      .all() as Pick<DatabaseFacts, 'name' | 'generation' | 'keyFingerprint'>[];
+    if (!log || !installation)
       throw new Error(
-        'The database has no log head: it was not made by Tatami. Use a database that Tatami made.',
+        'The database has no log head or no row of the installation: it was not made by Tatami. Use a database that Tatami made.',
       );
-    const [installation] =
-      schema < schemaWithInstallation
-        ? []
-        : (db.prepare('SELECT name, generation, key_fingerprint FROM installation WHERE id = 1').all() as {
-            name: string;
-            generation: string;
-            key_fingerprint: string | null;
-          }[]);
     const workspaces = db
       .prepare(
         `SELECT w.workspace_id AS id, count(e.sequence) AS events, coalesce(max(e.sequence), 0) AS lastSequence
@@ -87,9 +80,9 @@ export function readFacts(path: string): DatabaseFacts {
       .all() as WorkspaceFacts[];
     return {
       schema,
-      name: installation?.name ?? null,
-      generation: installation?.generation ?? null,
-      keyFingerprint: installation?.key_fingerprint ?? null,
+      name: installation.name,
+      generation: installation.generation,
+      keyFingerprint: installation.keyFingerprint,
       log: { position: log.position, hash: log.hash },
       workspaces: workspaces.map(({ id, events, lastSequence }) => ({ id, events, lastSequence })),
     };
@@ -102,7 +95,6 @@ export function readFacts(path: string): DatabaseFacts {
 export const readArchivedFiles = (path: string): ArchivedFile[] =>
   rowsOf<ArchivedFile>(
     path,
-    'event_files',
     'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
   );
 
@@ -110,16 +102,13 @@ export const readArchivedFiles = (path: string): ArchivedFile[] =>
 export const readContents = (path: string): Digest[] =>
   rowsOf<{ sha256: string }>(
     path,
-    'attachments',
     'SELECT DISTINCT sha256 FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL ORDER BY sha256',
   ).flatMap(({ sha256 }) => digestIn(sha256) ?? []);
 
-/** Returns no rows if the schema is too old to have the table. */
-function rowsOf<R>(path: string, table: string, sql: string): R[] {
+function rowsOf<R>(path: string, sql: string): R[] {
   const db = openReadOnly(path);
   try {
-    const isThere = number(db, `SELECT count(*) FROM sqlite_schema WHERE name = '${table}'`) > 0;
-    return isThere ? (db.prepare(sql).all() as R[]) : [];
+    return db.prepare(sql).all() as R[];
   } finally {
     db.close();
   }
@@ -131,7 +120,6 @@ function rowsOf<R>(path: string, table: string, sql: string): R[] {
 export function readPausedAtMs(path: string): number | null {
   const db = openReadOnly(path);
   try {
-    if (number(db, 'PRAGMA user_version') < schemaWithInstallation) return null;
     const [row] = db.prepare('SELECT held_at FROM installation WHERE id = 1').all() as {
       held_at: number | null;
     }[];

@@ -5,8 +5,6 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../migrate.ts';
-import { readPacked, unpack } from '../../../../test/upgrade/packed.ts';
-import { openStore } from '../open-store.ts';
 import { makeShrinkable } from './shrinkable.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
@@ -90,16 +88,4 @@ test('a process that is killed during the rewrite leaves the file unchanged, and
   const db = new Database(path);
   expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
   db.close();
-});
-
-test('a start rewrites the file of an earlier version', async () => {
-  const data = join(dir, 'data');
-  const packed = join(import.meta.dir, '../../../../test/upgrade/directories/schema-6.json.zst');
-  unpack(readPacked(packed), data);
-  const opened = openStore(data, () => 0);
-  expect(opened.shrinkable).toBe('made');
-  await opened.close();
-  const again = openStore(data, () => 0);
-  expect([again.shrinkable, again.onlyToRead]).toEqual(['already', null]);
-  await again.close();
 });

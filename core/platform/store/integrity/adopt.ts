@@ -20,14 +20,6 @@ export function adoptDatabase(dir: string): void {
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
 }
 
-/**
- * Adopts a database of a version without checksums and identities, and creates neither checksums nor an
- * identity, because that version would not update them.
- */
-export function adoptForEarlier(dir: string): void {
-  resetLogHead(join(dir, 'log-head'), checkpointAll(join(dir, 'tatami.db')));
-}
-
 /** Checkpoints the whole log. @returns the log head in the database */
 function checkpointAll(database: string): LogHead {
   const db = new Database(database);

@@ -1,8 +1,7 @@
-// Classifies the data directory at start: own, new, of an earlier version, moved while no server ran, or
-// assembled from files of different times, which is refused, because its database state never existed.
+// Classifies the data directory at start: own, new, moved while no server ran, or assembled from files of different times, which is refused, because its database state never existed.
 // docs/decisions/0023.
 import { existsSync } from 'node:fs';
-import { emptyHead, readLogHead, type LogHead } from '../log-head.ts';
+import { readLogHead, type LogHead } from '../log-head.ts';
 import { filesOf, readIdentity, type DirectoryIdentity, type IdentityFiles } from './identity.ts';
 import { openPageFile } from './pages/page-file.ts';
 import { isEmptyFile } from './verify.ts';
@@ -12,10 +11,7 @@ export interface DataDirectory extends IdentityFiles {
   readonly identity: string;
 }
 
-export type Recognised = 'own' | 'new' | 'earlier' | 'moved';
-
-/** First schema version with an identity file in the data directory. */
-export const identitySchema = 7;
+export type Recognised = 'own' | 'new' | 'moved';
 
 const wayBack =
   'Make a backup of the original with `tatami backup` and restore it, or stop its server and copy the whole directory again. ' +
@@ -29,7 +25,7 @@ export function recognise(dir: DataDirectory): Recognised {
   const identity = readIdentity(dir.identity);
   const head = existsSync(dir.logHead) ? readLogHead(dir.logHead) : null;
   if (isEmptyFile(dir.database)) return recogniseNew(dir, identity ?? null, head);
-  if (identity === undefined) return recogniseEarlier(dir);
+  if (identity === undefined) throw new Error(incompleteCopy(dir.identity));
   if (identity === null)
     throw new Error(
       `${dir.identity} is damaged: Tatami cannot tell if this is the original directory or a copy of it. ` +
@@ -44,11 +40,6 @@ function recogniseNew(dir: DataDirectory, identity: DirectoryIdentity | null, he
   if (position > 0)
     throw new Error(`${dir.database} is missing or empty, but it had ${position} commits. ${wayBack}`);
   return 'new';
-}
-
-function recogniseEarlier(dir: DataDirectory): 'earlier' {
-  if (schemaOfFile(dir.database) >= identitySchema) throw new Error(incompleteCopy(dir.identity));
-  return 'earlier';
 }
 
 function recogniseCopy(dir: DataDirectory, identity: DirectoryIdentity, head: LogHead): 'moved' {
@@ -77,7 +68,3 @@ export function schemaOfFile(database: string): number {
     file.close();
   }
 }
-
-/** A directory of an earlier version that was killed during its first start has no log head yet. */
-export const headOf = (dir: IdentityFiles): LogHead =>
-  existsSync(dir.logHead) ? readLogHead(dir.logHead) : emptyHead;

@@ -15,7 +15,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/errors/problems.ts';
 import { diskFaultOf, isEngineError } from '../engine/engine-errors.ts';
 import type { OnlyToRead } from '../engine/file-engine.ts';
-import { openLogHead, type LogHead } from '../log-head.ts';
+import { openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { migrate, type MigrationReport } from '../migrate.ts';
 import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../files/private.ts';
@@ -28,7 +28,7 @@ import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
 import { writeIdentity } from './identity.ts';
 import { openPageFile } from './pages/page-file.ts';
 import { hasSums, writeSums } from './pages/page-sums.ts';
-import { headOf, recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
+import { recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
 import { describeUnwritable, freeBytes, megabytes } from './pages/free-space.ts';
 import { readOnlyUri, immutableUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
@@ -67,7 +67,7 @@ export function startDirectory(dir: DataDirectory, options: StartOptions): Start
   const damage = look(dir, options.log);
   if (damage) return startDamaged(dir, damage, options);
   try {
-    writeIdentity(dir.identity, withLogHead(dir), 'open', headOf(dir));
+    writeIdentity(dir.identity, dir, 'open', readLogHead(dir.logHead));
   } catch (error) {
     return startUnwritable(dir, error, options);
   }
@@ -127,17 +127,12 @@ function rollBack(database: string): void {
   db.close();
 }
 
-/** Creates a missing log head, as left by an earlier version that was killed during its first start. */
-function withLogHead(dir: DataDirectory): DataDirectory {
-  if (!existsSync(dir.logHead)) openLogHead(dir.logHead).close();
-  return dir;
-}
-
 /** Writes the identity before the first table, so that a killed start is not taken for a copy without identity. */
 function startNew(dir: DataDirectory, options: StartOptions): Started {
   try {
     if (!existsSync(dir.database)) makePrivateFile(dir.database);
-    writeIdentity(dir.identity, withLogHead(dir), 'open', headOf(dir));
+    openLogHead(dir.logHead).close();
+    writeIdentity(dir.identity, dir, 'open', readLogHead(dir.logHead));
   } catch (error) {
     throw new Error(
       `${describeUnwritable(dir.path, error)} Choose a writable location for the data directory.`,
@@ -157,7 +152,7 @@ function logMove(known: Recognised, dir: DataDirectory, log: Log): void {
 }
 
 /**
- * Verifies the page checksums. If some are missing (an earlier version, or a damaged checksum file), checks the whole database once and
+ * Verifies the page checksums. If some are missing, as after damage to the checksum file, checks the whole database and
  * creates them.
  */
 function look(dir: DataDirectory, log: Log): Damage | null {
