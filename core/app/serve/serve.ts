@@ -55,7 +55,7 @@ import { createOperatorRpc } from '../setup/operator-rpc.ts';
 import { readInstallation, type Installation } from '../../platform/store/files/installation.ts';
 import { clearIncoming, createBlobs } from '../../platform/store/files/blobs.ts';
 import { openStore } from '../../platform/store/open-store.ts';
-import { scopeOf, type Store } from '../../platform/store/store.ts';
+import { scopeOf } from '../../platform/store/store.ts';
 import { directoryAfter, directorySection } from '../../kernel/resource/directory.ts';
 import { tagGroups } from '../tags.ts';
 import { version } from '../version.ts';
