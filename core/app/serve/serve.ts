@@ -112,8 +112,6 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
     log: options.log,
     problems,
   });
-  const { shrinkable } = opened;
-  if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
   let socket: Socket | null = null;
   try {
     socket = listen(config, options.log);

@@ -13,7 +13,6 @@ import { readLogHead } from './log-head.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
 import type { MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './engine/readers.ts';
-import type { Shrinkable } from './files/shrinkable.ts';
 import { StoreError } from './store.ts';
 import { writerThread } from './writer/thread.ts';
 import { stat } from 'node:fs/promises';
@@ -22,7 +21,6 @@ export interface OpenedStore {
   store: FileEngine;
   dataDir: DataDir;
   migration: MigrationReport;
-  shrinkable: Shrinkable;
   /** Reason why the store is read-only; null if it is writable. */
   onlyToRead: string | null;
   close(): Promise<void>;
@@ -82,7 +80,7 @@ function openDirectory(
     walArchive: copying?.walArchive ?? null,
   });
   if (isCopied === false) dropWalArchive(walArchive);
-  const { migration, shrinkable, onlyToRead } = started;
+  const { migration, onlyToRead } = started;
   const store = openFileEngine({
     path: database,
     logHead,
@@ -101,7 +99,6 @@ function openDirectory(
     store,
     dataDir,
     migration,
-    shrinkable,
     close,
     onlyToRead: onlyToRead?.fault.message ?? null,
   };

@@ -19,7 +19,6 @@ import { openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { migrate, type MigrationReport } from '../migrate.ts';
 import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../files/private.ts';
-import { makeShrinkable, type Shrinkable } from '../files/shrinkable.ts';
 import { openWalArchiver, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
 import { sumsOfFile } from './adopt.ts';
@@ -46,12 +45,8 @@ export interface StartOptions {
   readonly problems: Problems;
 }
 
-interface Migrated {
+export interface Started {
   readonly migration: MigrationReport;
-  readonly shrinkable: Shrinkable;
-}
-
-export interface Started extends Migrated {
   readonly onlyToRead: OnlyToRead | null;
   /** Removes temporary files of this run. */
   release(): void;
@@ -72,23 +67,22 @@ export function startDirectory(dir: DataDirectory, options: StartOptions): Start
     return startUnwritable(dir, error, options);
   }
   logMove(known, dir, options.log);
-  return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
+  return { migration: migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
 /** Checkpoints the log of the previous server and of the migrations before the engine opens. */
 function migrateHere(
   { database }: DataDirectory,
   { nowMs, snapshots, walArchive, log }: StartOptions,
-): Migrated {
+): MigrationReport {
   const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
   const beforeCheckpoint = (db: Database.Database): void =>
     void (walArchiver && archiveLeftOver(db, walArchiver, nowMs()));
   if (walArchiver) checkpointLeftOver(database, beforeCheckpoint);
   const onStep = (message: string): void => log('info', message);
   const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeCheckpoint });
-  const shrinkable = makeShrinkable(database, walArchiver ? { beforeCheckpoint } : {});
   walArchiver?.checkpointed();
-  return { migration, shrinkable };
+  return migration;
 }
 
 /** Checkpoints the log of the previous server. */
@@ -141,7 +135,7 @@ function startNew(dir: DataDirectory, options: StartOptions): Started {
       },
     );
   }
-  return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
+  return { migration: migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
 function logMove(known: Recognised, dir: DataDirectory, log: Log): void {
@@ -255,7 +249,6 @@ function startDamaged(dir: DataDirectory, damage: Damage, { problems, log }: Sta
   const { uri, release } = readableWithoutWriting(dir.database, readOnlyUri(dir.database));
   return {
     migration,
-    shrinkable: 'already',
     onlyToRead: { fault: new StoreError('damaged', message), uri, damage },
     release,
   };
@@ -271,7 +264,6 @@ function startUnwritable(dir: DataDirectory, error: unknown, { problems, log }: 
   log('error', 'the data directory cannot be written; the server is read-only', { message });
   return {
     migration,
-    shrinkable: 'already',
     onlyToRead: { fault: new StoreError(fault, message, error), uri, damage: null },
     release,
   };
