@@ -260,22 +260,3 @@ test('a workspace without an owner is rejected', async () => {
   );
   expect(await refused(nobody)).toContain('no owner');
 });
-
-test('an export of an earlier version has exactly the columns of that version', async () => {
-  const head = JSON.parse(file.lines[0]!);
-  const earlier = file.lines
-    .with(0, JSON.stringify({ ...head, schema: 30 }))
-    .map((line) => line.replace(/,"guarded_json":"[^}]*\]"/, '').replace(/,"teams_json":"\[\]"/, ''))
-    .map((line) => (line.startsWith('{"table":"teams"') ? line.replace(',"archived_at":null', '') : line))
-    .map((line) =>
-      line.startsWith('{"table":"issues"')
-        ? line.replace(/,"(?:started|completed|canceled)_at":(?:null|\d+)/g, '')
-        : line,
-    )
-    .map((line) => (line.startsWith('{"table":"projects"') ? line.replace(',"deleted_at":null', '') : line));
-  expect(await refused(earlier.with(0, file.lines[0]!))).toContain('workspaces.guarded_json is missing');
-  expect(await refused(file.lines.with(0, earlier[0]!))).toContain('no column "guarded_json"');
-  const other = await newTarget();
-  expect(await other.import(earlier)).toBeNull();
-  await other.close();
-});

@@ -111,7 +111,7 @@ async function feed(
 }
 
 test('a year of operation loses only the data between the last backup and the loss of the first disk', async () => {
-  // December: an upgrade of a directory of an earlier version.
+  // December: a directory whose server was killed.
   unpack(packed, dataDir);
   copyFileSync(join(dataDir, 'master.key'), safe.key);
   await start();

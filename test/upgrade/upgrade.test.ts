@@ -125,6 +125,21 @@ describe.concurrent.each(directories)('%s', (file) => {
     child.kill('SIGKILL');
   });
 
+  test('the later build imports an export of this one', async () => {
+    const dir = unpacked(packed);
+    const [exported, target] = [join(parent, `export-${unpackings}`), join(parent, `import-${unpackings}`)];
+    const commands: [command: string[], flags?: string[]][] = [
+      [['export', exported, '--data-dir', dir]],
+      [['init', '--data-dir', target, '--workspace', 'Other', '--team', 'OPS', '--json'], later],
+      [['import', exported, '--data-dir', target, '--json'], later],
+    ];
+    for (const [command, flags] of commands) {
+      const done = await ended(spawnTatami(command, {}, flags));
+      expect(done, done.err).toMatchObject({ code: 0 });
+    }
+    expect(contents(join(target, 'tatami.db'))).toEqual({ schema: laterMigrations.length, issues: 13 });
+  });
+
   test.skipIf(!hasStrace || (file !== oldest && !isLong))(
     'an upgrade that is killed at any step is continued by the next start (needs strace)',
     async () => {
