@@ -35,9 +35,9 @@ const filteringByType: ReadonlyMap<string, EventFiltering> = new Map([
   ),
 ]);
 
-/** Filtering of event types that only earlier versions sent. */
-const unsent = createEventFiltering({ fields: {} });
-const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unsent;
+/** Filtering of a name that is no event type, as in an unchecked manifest: without fields. */
+const unknown = createEventFiltering({ fields: {} });
+const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unknown;
 
 /**
  * Returns the fields that subscriptions to an event type can filter by; the same object for types that share

@@ -130,25 +130,11 @@ const guards: readonly Guard[] = [
     suite: 'test/rights/plugins.test.ts',
   },
   {
-    name: 'a URL stored by an earlier version is masked',
-    file: 'core/features/webhooks/endpoints/address.ts',
-    guarding: 'return maskedUrl(address.text);',
-    broken: 'return address.text;',
-    suite: 'core/features/webhooks/endpoints/address.test.ts',
-  },
-  {
     name: 'a URL with a query is stored encrypted',
     file: 'core/features/webhooks/endpoints/address.ts',
     guarding: 'if (text === url) return { text, sealed: null };',
     broken: 'return { text: url, sealed: null };',
     suite: 'test/faults/secrets.test.ts',
-  },
-  {
-    name: 'a URL in an event of an earlier version is masked',
-    file: 'core/kernel/events/event.ts',
-    guarding: 'return isRenderedAsStored(row) ? row.data : maskAddress(row.data);',
-    broken: 'return row.data;',
-    suite: 'core/kernel/events/event.test.ts',
   },
   {
     name: 'a masked URL is not accepted',

@@ -1,7 +1,6 @@
 // Stored and public form of an event. One pure function renders it for every reader (feed, stream, webhooks, plugins,
 // history), so all of them receive the same bytes. Spec: docs/spec/events.md › The envelope.
 import type { Actor, Cause } from './log/origin.ts';
-import { maskedUrl } from '../../platform/lib/secrets/masked-url.ts';
 import type { EventType } from './catalogue.ts';
 import { commitAssignedRule } from './log/commit-assigned.ts';
 
@@ -44,7 +43,7 @@ export function renderEvent(row: EventRow): EventEnvelope {
 
 /** Returns `renderEvent(row)` as JSON. Stored JSON is copied without parsing, because it may be long. */
 export function eventJson(row: EventRow): string {
-  if (row.dataJson === undefined || !isRenderedAsStored(row)) return JSON.stringify(renderEvent(row));
+  if (row.dataJson === undefined || row.commitAssigned !== null) return JSON.stringify(renderEvent(row));
   return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
 }
 
@@ -60,23 +59,8 @@ function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   };
 }
 
-function isRenderedAsStored({ type, commitAssigned }: EventRow): boolean {
-  return commitAssigned === null && !type.startsWith('webhook.');
-}
-
-/** Returns `data` with the commit-assigned value, and with the secrets masked that earlier versions stored. */
+/** Returns `data` with the commit-assigned value. */
 export function renderData(row: EventRow): EventRow['data'] {
-  if (row.commitAssigned !== null)
-    return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
-  return isRenderedAsStored(row) ? row.data : maskAddress(row.data);
-}
-
-/** Earlier versions stored the full address in their events. */
-function maskAddress<T extends Readonly<Record<string, unknown>>>(data: T): T {
-  const { url, previous } = data;
-  return {
-    ...data,
-    ...(typeof url === 'string' ? { url: maskedUrl(url) } : {}),
-    ...(previous ? { previous: maskAddress(previous as Record<string, unknown>) } : {}),
-  };
+  if (row.commitAssigned === null) return row.data;
+  return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
 }

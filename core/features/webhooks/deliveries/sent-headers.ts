@@ -1,5 +1,5 @@
 // Compact storage of attempt headers: values that can be derived from the delivery and the time are omitted and restored
-// exactly. Headers that would not restore exactly are stored in full, as earlier versions did.
+// exactly. Headers that would not restore exactly are stored in full.
 
 export type SentHeaders = Readonly<Record<string, string>>;
 

@@ -6,7 +6,7 @@ import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
 import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
 
 export interface EndpointAddress {
-  /** Masked address. The full address if it has no query, or if an earlier version stored it. */
+  /** Masked address; the full address if it has no query. */
   readonly text: string;
   /** Full address, sealed, in base64; null if `text` is the full address. */
   readonly sealed: string | null;
@@ -50,5 +50,5 @@ export function openAddress(sealing: Sealing, workspaceId: string, { id, address
 }
 
 export function displayAddress({ address }: Addressed): string {
-  return maskedUrl(address.text);
+  return address.text;
 }

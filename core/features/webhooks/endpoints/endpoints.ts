@@ -106,9 +106,7 @@ export async function updateEndpoint(
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointModel, id);
   const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
-  const namespaces = steers(url, patch)
-    ? checkEvents(ctx, next.events, endpoint.events)
-    : endpoint.namespaces;
+  const namespaces = steers(url, patch) ? checkEvents(ctx, next.events) : endpoint.namespaces;
   if (steers(url, patch)) await checkFilters(ctx, next.events, next.filter, rules, endpoint.filter);
   if (url !== undefined) await checkUrl(url, rules);
   const goesOn = next.enabled && !endpoint.enabled;
@@ -150,15 +148,11 @@ function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined)
   return { address: sealAddress(ctx.sealing, ctx.workspaceId, endpoint.id, url) };
 }
 
-/**
- * Checks the read scope of each event type's namespace, as in the feed. Returns the namespaces.
- * @param before patterns subscribed to so far
- */
-function checkEvents(ctx: Context, patterns: readonly string[], before: readonly string[] = []): string[] {
+/** Checks the read scope of each event type's namespace, as in the feed. Returns the namespaces. */
+function checkEvents(ctx: Context, patterns: readonly string[]): string[] {
   const namespaces = new Set<string>();
   for (const [index, pattern] of patterns.entries()) {
-    // Patterns from earlier versions may match no event type today; they stay without effect.
-    if (expandPattern(pattern).length === 0 && !before.includes(pattern))
+    if (expandPattern(pattern).length === 0)
       throw invalidField(`events.${index}`, 'invalid_enum', unsentType(pattern));
     const covered = namespacesIn(pattern);
     for (const namespace of covered) namespaces.add(namespace);

@@ -22,7 +22,7 @@ const stored = {
   previousSecrets: json<readonly PreviousSecret[]>('previous_secrets_json'),
   /**
    * Owner and the API key used, if any. The endpoint is disabled when the owner loses the permission or the key is
-   * revoked. Null for endpoints of earlier versions.
+   * revoked. Null if the operator created it.
    */
   makerId: plain<string | null>('maker_id'),
   madeWith: plain<string | null>('made_with'),
