@@ -40,7 +40,7 @@ const findByEmail = systemStatement<AccountRow>(
   ofInstallation,
   `WITH claims AS (
      SELECT a.id, row_number() OVER (PARTITION BY s.workspace_id ORDER BY a.id DESC) AS nth
-     FROM accounts AS a LEFT JOIN seats AS s ON s.account_id = a.id WHERE a.email_key IN (:key, :written))
+     FROM accounts AS a LEFT JOIN seats AS s ON s.account_id = a.id WHERE a.email_key = :key)
    ${selected} JOIN (SELECT id AS claim_id, min(nth) AS nth FROM claims GROUP BY id) ON claim_id = id
    ORDER BY email_verified_at IS NULL, nth, id DESC LIMIT ${candidatesMax}`,
 );
@@ -94,9 +94,6 @@ const deleteSeat = tenantStatement(
   'DELETE FROM seats WHERE workspace_id = :ws AND member_id = :member',
 );
 
-// oxlint-disable-next-line no-control-regex
-const isAscii = /^[\0-\x7f]*$/;
-
 interface AccountRow {
   id: string;
   name: string;
@@ -137,11 +134,7 @@ const accountOf = (row: AccountRow): Account => ({
  * each workspace.
  */
 export async function accountsByEmail(store: Store, email: string): Promise<readonly Account[]> {
-  const key = emailKeyOf(email);
-  // Older accounts have a key without Unicode normalization, which turned some characters, such as the Kelvin sign, into ASCII letters.
-  const lower = email.trim().toLowerCase();
-  const written = isAscii.test(lower) && !isAscii.test(email) ? key : lower;
-  return (await store.readSystem(findByEmail, { key, written })).map(accountOf);
+  return (await store.readSystem(findByEmail, { key: emailKeyOf(email) })).map(accountOf);
 }
 
 /**
@@ -160,7 +153,7 @@ export async function isAddressTaken(
 }
 
 export async function isAddressClaimed(store: Store, key: string): Promise<boolean> {
-  return (await store.readSystem(findByEmail, { key, written: key })).length > 0;
+  return (await store.readSystem(findByEmail, { key })).length > 0;
 }
 
 export async function accountById(store: Store, id: string): Promise<Account | null> {
