@@ -5,7 +5,6 @@ import { contracts } from '../../core/features/contracts.ts';
 import { successStatusOf } from '../../core/kernel/http/route.ts';
 import {
   callName,
-  earlierNames,
   type Argument,
   type HostCall,
   type HostCalls,
@@ -19,8 +18,6 @@ import { docText, type JsonSchema } from './type-text.ts';
 interface Call extends HostCall {
   readonly contract: Contract;
   readonly operation: string;
-  /** Deprecated names of the operation. */
-  readonly earlier: readonly string[];
 }
 
 interface Namespace {
@@ -45,13 +42,7 @@ function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Ca
   const name = callName(contract, operation);
   const call = hostCalls.get(name);
   if (!call) throw new Error(`Unknown host call ${name}.`);
-  const earlier = Object.keys(earlierNames).filter((one) => earlierNames[one] === name);
-  return {
-    ...call,
-    contract,
-    operation: camel(operation),
-    earlier: earlier.map((one) => one.slice(contract.path.length + 1)),
-  };
+  return { ...call, contract, operation: camel(operation) };
 }
 
 /** Generates the table from which the guest builds `ctx`. */
@@ -61,9 +52,6 @@ export function surfaceText(hostCalls: HostCalls): string {
     scope,
     reads: reads.map(({ operation }) => operation),
     writes: writes.map(({ operation }) => operation),
-    earlier: [...reads, ...writes].flatMap(({ earlier, operation }) =>
-      earlier.map((one) => [one, operation]),
-    ),
   }));
   return `/** Namespace of \`ctx\`. */
     export interface Namespace {
@@ -73,8 +61,6 @@ export function surfaceText(hostCalls: HostCalls): string {
       /** Methods allowed by \`<scope>:read\`; \`writes\` need \`<scope>:write\`. */
       readonly reads: readonly string[];
       readonly writes: readonly string[];
-      /** Deprecated names of methods. */
-      readonly earlier: readonly (readonly [earlier: string, now: string])[];
     }
 
     export const surface: readonly Namespace[] = ${JSON.stringify(rows)};`;
@@ -101,16 +87,13 @@ export function writeCalls(library: Library, file: string, hostCalls: HostCalls)
   library.add(file, 'ScopeNamespaces', `${doc}export interface ScopeNamespaces {\n${scopes.join('\n')}\n}`);
 }
 
-/** Generates the signatures of a call under its current and its deprecated names. */
+/** Generates the signatures of a call. */
 function methodsText(call: Call, library: Library): string {
   const { summary, description = '' } = call.route;
   const doc = docText([`${summary}.`, description].filter((words) => words !== '').join(' '));
-  const old = docText(`@deprecated Use \`${call.operation}\`.`);
-  const signatures = signaturesOf(call, library);
-  return [
-    ...signatures.map((signature) => `${doc}${call.operation}${signature};`),
-    ...call.earlier.flatMap((name) => signatures.map((signature) => `${old}${name}${signature};`)),
-  ].join('\n');
+  return signaturesOf(call, library)
+    .map((signature) => `${doc}${call.operation}${signature};`)
+    .join('\n');
 }
 
 /**

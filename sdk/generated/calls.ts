@@ -169,8 +169,6 @@ export interface WriteCalls {
   readonly comments: {
     /** Add a comment to an issue. */
     create(issueId: string, body: CommentCreate): Promise<Comment>;
-    /** @deprecated Use `create`. */
-    add(issueId: string, body: CommentCreate): Promise<Comment>;
     /** Change the text of your comment. */
     update(id: string, body: CommentPatch, options?: VersionOptions): Promise<Comment>;
     /** Resolve the thread that a comment starts. */

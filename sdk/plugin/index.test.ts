@@ -53,7 +53,7 @@ test('a call takes the input of its operation, and returns its output', () => {
     for (const { team } of chosen.data) void team.key;
     await ctx.comments.resolve('cmt_1', { ifVersion: 2 });
     // Name used by packages that are already installed.
-    return ctx.comments.add('iss_1', { body: 'kept', parentId: null });
+    return ctx.comments.create('iss_1', { body: 'kept', parentId: null });
   };
   expect(uses).toBeFunction();
 });

@@ -74,10 +74,9 @@ describe('host calls', () => {
   });
 
   test('without their scope in the manifest fail with the missing scope, in every namespace', async () => {
-    const all = surface.flatMap(({ name, scope, reads, writes, earlier }) => [
+    const all = surface.flatMap(({ name, scope, reads, writes }) => [
       ...reads.map((method) => [name, method, `${scope}:read`]),
       ...writes.map((method) => [name, method, `${scope}:write`]),
-      ...earlier.map(([before, now]) => [name, before, `${scope}:${reads.includes(now) ? 'read' : 'write'}`]),
     ]);
     const code =
       await codeOf(`export default { scopes: { 'comments:read': {} }, on: { 'issue.created': { async handle(_, ctx) {
@@ -154,18 +153,6 @@ describe('host calls', () => {
       { call, limits: { ...eventLimits, cpuMs: 1000 } },
     );
     expect(outcome.logs[0]?.message).toBe('2000000 too_large validation_failed');
-  });
-
-  test('retain the names of earlier SDK versions for installed packages', async () => {
-    const operations: string[] = [];
-    const call = (op: string): Promise<CallAnswer> => {
-      operations.push(op);
-      return Promise.resolve({ ok: true, value: 'null' });
-    };
-    await runBody(`await ctx.comments.add('iss_1', { body: 'x' }); await ctx.comments.create('iss_1', {});`, {
-      call,
-    });
-    expect(operations).toEqual(['comments.create', 'comments.create']);
   });
 
   test('exist only for declared scopes', async () => {

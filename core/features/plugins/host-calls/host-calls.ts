@@ -18,9 +18,6 @@ export interface HostCall {
 /** Keyed by call name, such as `issues.get`. */
 export type HostCalls = ReadonlyMap<string, HostCall>;
 
-/** Former names of calls that installed packages still use, mapped to the present names. */
-export const earlierNames: Readonly<Record<string, string>> = { 'comments.add': 'comments.create' };
-
 /** @throws Error if a contract names a call that no plugin can make */
 export function hostCallsOf(routes: readonly Route[]): HostCalls {
   const byName = new Map(routes.map((route) => [route.name, route]));

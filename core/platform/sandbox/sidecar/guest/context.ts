@@ -41,7 +41,7 @@ export function membersOf(declared: readonly string[]): Members {
   const nothing = freeze({});
   const namespaces = [namespaceOf('kv', KV, nothing), namespaceOf('schedule', SCHEDULE, nothing)];
   const undeclared: Record<string, object> = {};
-  for (const { name, scope, reads, writes, earlier = [] } of surface) {
+  for (const { name, scope, reads, writes } of surface) {
     const mayRead = allows(declared, `${scope}:read`);
     const methods = allows(declared, `${scope}:write`) ? [...reads, ...writes] : mayRead ? reads : [];
     const refused: Record<string, unknown> = {};
@@ -49,17 +49,8 @@ export function membersOf(declared: readonly string[]): Members {
       if (!mayRead) refused[method] = refusing(`${name}.${method}`, `${scope}:read`);
     for (const method of writes)
       if (!methods.includes(method)) refused[method] = refusing(`${name}.${method}`, `${scope}:write`);
-    for (const [before, now] of earlier) if (now in refused) refused[before] = refused[now];
     if (!mayRead) undeclared[name] = freeze(refused);
-    else
-      namespaces.push(
-        namespaceOf(
-          name,
-          methods,
-          freeze(refused),
-          earlier.filter(([, now]) => methods.includes(now)),
-        ),
-      );
+    else namespaces.push(namespaceOf(name, methods, freeze(refused)));
   }
   return { namespaces, undeclared: freeze(undeclared) };
 }
@@ -73,15 +64,8 @@ function refusing(call: string, scope: string): () => Promise<never> {
   };
 }
 
-function namespaceOf(
-  name: string,
-  methods: readonly string[],
-  refused: object,
-  earlier: readonly (readonly [before: string, now: string])[] = [],
-): Namespace {
-  const known = methods.map((method) => [method, method] as const);
-  const calls = [...known, ...earlier].map(([called, method]) => [called, `${name}.${method}`] as const);
-  return { name, calls, refused };
+function namespaceOf(name: string, methods: readonly string[], refused: object): Namespace {
+  return { name, calls: methods.map((method) => [method, `${name}.${method}`] as const), refused };
 }
 
 /** @param declared declared scopes, the same as those passed to `membersOf` */

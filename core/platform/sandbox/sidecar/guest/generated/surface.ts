@@ -8,63 +8,30 @@ export interface Namespace {
   /** Methods allowed by `<scope>:read`; `writes` need `<scope>:write`. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** Deprecated names of methods. */
-  readonly earlier: readonly (readonly [earlier: string, now: string])[];
 }
 
 export const surface: readonly Namespace[] = [
-  {
-    name: 'issues',
-    scope: 'issues',
-    reads: ['get', 'list'],
-    writes: ['create', 'update', 'move'],
-    earlier: [],
-  },
-  {
-    name: 'comments',
-    scope: 'comments',
-    reads: ['list', 'get'],
-    writes: ['create', 'update', 'resolve'],
-    earlier: [['add', 'create']],
-  },
-  { name: 'attachments', scope: 'attachments', reads: ['list'], writes: ['create'], earlier: [] },
-  { name: 'fields', scope: 'workflows', reads: ['list'], writes: [], earlier: [] },
-  { name: 'relations', scope: 'issues', reads: ['list', 'get'], writes: ['create', 'delete'], earlier: [] },
-  { name: 'templates', scope: 'issues', reads: ['list', 'get'], writes: [], earlier: [] },
+  { name: 'issues', scope: 'issues', reads: ['get', 'list'], writes: ['create', 'update', 'move'] },
+  { name: 'comments', scope: 'comments', reads: ['list', 'get'], writes: ['create', 'update', 'resolve'] },
+  { name: 'attachments', scope: 'attachments', reads: ['list'], writes: ['create'] },
+  { name: 'fields', scope: 'workflows', reads: ['list'], writes: [] },
+  { name: 'relations', scope: 'issues', reads: ['list', 'get'], writes: ['create', 'delete'] },
+  { name: 'templates', scope: 'issues', reads: ['list', 'get'], writes: [] },
   {
     name: 'reactions',
     scope: 'comments',
     reads: ['list', 'listOnIssue'],
     writes: ['create', 'createOnIssue', 'delete'],
-    earlier: [],
   },
-  { name: 'subscribers', scope: 'issues', reads: ['list'], writes: [], earlier: [] },
-  {
-    name: 'projects',
-    scope: 'projects',
-    reads: ['get', 'list', 'progress'],
-    writes: ['create', 'update'],
-    earlier: [],
-  },
-  { name: 'project-updates', scope: 'projects', reads: ['list'], writes: ['create'], earlier: [] },
-  {
-    name: 'milestones',
-    scope: 'projects',
-    reads: ['get', 'list'],
-    writes: ['create', 'update'],
-    earlier: [],
-  },
-  { name: 'pipelines', scope: 'releases', reads: ['list'], writes: [], earlier: [] },
-  {
-    name: 'releases',
-    scope: 'releases',
-    reads: ['get', 'list'],
-    writes: ['create', 'update', 'publish'],
-    earlier: [],
-  },
-  { name: 'cycles', scope: 'cycles', reads: ['get', 'list', 'progress'], writes: [], earlier: [] },
-  { name: 'boards', scope: 'boards', reads: ['list', 'get', 'cards'], writes: ['move'], earlier: [] },
-  { name: 'views', scope: 'views', reads: ['list', 'get'], writes: [], earlier: [] },
-  { name: 'labels', scope: 'labels', reads: ['list'], writes: [], earlier: [] },
-  { name: 'search', scope: 'issues', reads: ['query'], writes: [], earlier: [] },
+  { name: 'subscribers', scope: 'issues', reads: ['list'], writes: [] },
+  { name: 'projects', scope: 'projects', reads: ['get', 'list', 'progress'], writes: ['create', 'update'] },
+  { name: 'project-updates', scope: 'projects', reads: ['list'], writes: ['create'] },
+  { name: 'milestones', scope: 'projects', reads: ['get', 'list'], writes: ['create', 'update'] },
+  { name: 'pipelines', scope: 'releases', reads: ['list'], writes: [] },
+  { name: 'releases', scope: 'releases', reads: ['get', 'list'], writes: ['create', 'update', 'publish'] },
+  { name: 'cycles', scope: 'cycles', reads: ['get', 'list', 'progress'], writes: [] },
+  { name: 'boards', scope: 'boards', reads: ['list', 'get', 'cards'], writes: ['move'] },
+  { name: 'views', scope: 'views', reads: ['list', 'get'], writes: [] },
+  { name: 'labels', scope: 'labels', reads: ['list'], writes: [] },
+  { name: 'search', scope: 'issues', reads: ['query'], writes: [] },
 ];
