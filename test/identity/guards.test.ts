@@ -15,7 +15,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a form must come from the host of the base URL',
     ...at('sign-in', 'core/kernel/html/form.ts'),
-    guarding: ' && isAtOwnHost({ headers }, baseUrl)',
+    guarding: ' && isAtOwnHost(request, baseUrl)',
     broken: '',
   },
   {

@@ -18,8 +18,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a write stays within its teams',
     file: 'core/kernel/http/write.ts',
-    guarding:
-      "    requireRows({ scope: proposes ? readScopeOf(route.scope ?? '') : route.scope }, now, set);\n",
+    guarding: "    requireRows(proposes ? readScopeOf(route.scope ?? '') : route.scope, now, set);\n",
     broken: '',
     suite: 'test/rights/table.test.ts',
   },

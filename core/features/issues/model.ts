@@ -160,7 +160,7 @@ export const issueModel = modelOf(issue, {
     if (before.labelIds.join() !== after.labelIds.join()) types.push('issue.labeled');
     return types;
   },
-  asItWas: ({ labels, fields, parent }, { directory }) => ({
+  asItWas: ({ labels, fields, parent }, directory) => ({
     labelIds: (labels as IssueResponse['labels']).map(({ id }) => id),
     fieldValues: toStoredFields(fields as IssueResponse['fields'], directory),
     parentPlace: parentKeyOf(parent as IssueResponse['parent'], directory),

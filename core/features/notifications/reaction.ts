@@ -1,12 +1,12 @@
 // Turns each event into subscriptions and inbox items, exactly once. Members are not notified of their own
 // changes, of reasons they switched off, or of deleted objects.
-import type { Change } from '../../kernel/changes/change.ts';
+import type { Change, PlannedWrites } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import { isPresent } from '../people/members/roles.ts';
 import { membershipOf } from '../people/membership.ts';
 import { listeningTo } from '../inbox/preferences.ts';
-import { nothing, type ReactionResult, type Reaction } from '../../kernel/event-reactions/reaction.ts';
+import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/model.ts';
 import {
   type News,
@@ -202,7 +202,7 @@ async function likeItem(
   return row && inboxItemModel.fromRow(row);
 }
 
-async function answerTo(ctx: Context, event: EventRow, news: News): Promise<ReactionResult> {
+async function answerTo(ctx: Context, event: EventRow, news: News): Promise<PlannedWrites> {
   const self = event.actor.memberId ?? event.actor.id;
   const notifications: [string, Tiding][] = [];
   for (const [memberId, tiding] of news.notifications)

@@ -2,11 +2,11 @@
 // may fire before the reaction has processed all earlier events, so it first reads the log, and its batch
 // fails if an event is missing: an issue that was completed in time is never breached. See
 // docs/decisions/0047.
-import type { Change } from '../../kernel/changes/change.ts';
+import type { Change, PlannedWrites } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { pageOfSubject } from '../../kernel/events/log/log.ts';
 import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
-import { nothing, type ReactionResult } from '../../kernel/event-reactions/reaction.ts';
+import { nothing } from '../../kernel/event-reactions/reaction.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
@@ -40,7 +40,7 @@ export const slaTimer: DueTimer = {
   fire: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : fireClock(ctx, id)),
 };
 
-async function fireClock(ctx: Context, id: string): Promise<ReactionResult> {
+async function fireClock(ctx: Context, id: string): Promise<PlannedWrites> {
   const clock = await clockModel.find(ctx, id);
   if (!clock || firesAt(clock) === null) return nothing;
   const waits = putOff(ctx, teamIdOf(clock), { name: slaTimerName, id });
@@ -61,7 +61,7 @@ async function upTo(
   clock: SlaClock,
   at: number,
   end?: (clock: SlaClock) => Partial<SlaClock>,
-): Promise<ReactionResult & { readonly ops: readonly Op[] }> {
+): Promise<PlannedWrites & { readonly ops: readonly Op[] }> {
   let through = clock.sequence;
   for (let more = true; more;) {
     const query = { limit: pageEvents, matches: heedsFacts };
@@ -92,9 +92,9 @@ const heedsFacts = ({ type }: { readonly type: Parameters<typeof heeds>[0] }): b
  * Cancels some clocks of a deleted policy and sets the timer again while any are left. A clock with missed
  * events processes these first, and is canceled by a later timer.
  */
-async function leavePolicy(ctx: Context, policyId: string): Promise<ReactionResult> {
+async function leavePolicy(ctx: Context, policyId: string): Promise<PlannedWrites> {
   const rows = await ctx.store.read(ctx.scope, ofPolicy, { policyId });
-  const answers: ReactionResult[] = [];
+  const answers: PlannedWrites[] = [];
   const now = ctx.nowMs();
   for (const row of rows)
     answers.push(await upTo(ctx, clockModel.fromRow(row), now, (clock) => canceled(clock, now)));

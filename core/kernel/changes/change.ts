@@ -31,6 +31,9 @@ export interface Entity {
   readonly version: number;
 }
 
+/** Entity to be created: the model assigns its version. */
+export type NewEntity<E extends Entity> = Omit<E, 'version'>;
+
 /** Version of a manual order, such as the cards of a board; 0 until the first placement. */
 export interface OrderVersion {
   /** Id of the object whose cards, sub-issues or positions are ordered. */
@@ -83,10 +86,20 @@ export interface EventDraft {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface ChangeSet<T = unknown> {
+/** Writes of one batch. */
+export interface PlannedWrites {
   readonly changes: readonly Change[];
   /** Internal rows (runs, deliveries, plugin code) of the same batch, which emit no events. */
   readonly ops?: readonly Op[];
+}
+
+interface ChangeResponse<T> {
+  /** Response body, without commit-assigned values. Undefined responds with 204. */
+  readonly body: T;
+  readonly status?: 200 | 201 | 202 | 204;
+}
+
+export interface ChangeSet<T = unknown> extends PlannedWrites, ChangeResponse<T> {
   /**
    * Effects that precede the commit, such as storing a file. Called before each attempt; skipped in a
    * simulation.
@@ -98,15 +111,12 @@ export interface ChangeSet<T = unknown> {
    * Waits for a more complete response. Called once the commit is durable, outside of every queue. The result
    * is not stored for an idempotency key; null leaves the response unchanged.
    */
-  completed?(): Promise<Pick<ChangeSet<T>, 'body' | 'status'> | null>;
-  /** Response body, without commit-assigned values. Undefined responds with 204. */
-  readonly body: T;
+  completed?(): Promise<ChangeResponse<T> | null>;
   /**
    * Response body of a simulation, if it differs from `body`: without the id of an object that is not
    * created.
    */
   readonly simulated?: T;
-  readonly status?: 200 | 201 | 202 | 204;
   readonly location?: string;
 }
 

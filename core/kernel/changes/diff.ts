@@ -14,7 +14,7 @@ const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export type ChangeAction = 'create' | 'update' | 'delete';
 
-export function actionOf({ before, after }: Pick<Change, 'before' | 'after'>): ChangeAction {
+export function actionOf({ before, after }: Change): ChangeAction {
   if (isDeleted(after) && !isDeleted(before)) return 'delete';
   return before === null ? 'create' : 'update';
 }
@@ -29,7 +29,7 @@ type Data = Readonly<Record<string, unknown>>;
  * Returns the data of the changed object: the whole data of the event, or a part of it if the event describes
  * another object, such as the issue of a relation.
  */
-export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): Data {
+export function ownData({ kind, id }: Change, data: Data): Data {
   const part = data[kind] as Data | null | undefined;
   return typeof part === 'object' && part?.id === id ? part : data;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { View } from '../context.ts';
 import { scopeOf } from '../../platform/store/store.ts';
-import type { Entity } from './change.ts';
-import { previousValues, withoutCommit } from './change.ts';
+import { previousValues, withoutCommit, type Entity, type NewEntity } from './change.ts';
 import { defineModel } from './model.ts';
 import { flag, json } from './columns.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
@@ -34,7 +33,7 @@ const noteModel = defineModel<Note, { id: string; text: string; version: number 
     !before ? ['label.created'] : before.text !== after.text ? ['label.updated'] : [],
 });
 const view = {} as View;
-const note = (): Omit<Note, 'version'> => ({
+const note = (): NewEntity<Note> => ({
   id: 'n1',
   text: 'a',
   pinned: false,

@@ -6,7 +6,14 @@ import { assignAtCommit, type CommitAssignedRule } from '../events/log/commit-as
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
+import {
+  previousValues,
+  sameValue,
+  type Change,
+  type Entity,
+  type EventDraft,
+  type NewEntity,
+} from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
 import { areAmong, findingOf, type Alias } from './read/find.ts';
@@ -16,16 +23,8 @@ import type { AsItWas } from './read/past.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
-export interface ModelSpec<E extends Entity, W extends Wire> {
-  readonly name: string;
-  readonly table: string;
-  /** Fields of the entity without id and version, each with its column. */
-  readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
-  wire(entity: E, view: View): W;
-  /** Returns the representation in events, if events show less than the API. */
-  toEventData?(entity: E, view: View): W;
-  /** Returns the events of a change, in order: at least one. */
-  events(before: E | null, after: E, view: View): readonly EventType[];
+/** Parts of a model that most entities lack. */
+export interface ModelOptions<E extends Entity> {
   /** True if the events have no `previous`. */
   readonly withoutPrevious?: true;
   /** Returns the id of the object whose history the events belong to. */
@@ -42,8 +41,6 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
    * value.
    */
   readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
-  /** Returns the row at a past moment; absent if the log does not have all of it. */
-  readonly asItWas?: AsItWas<E>;
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   readonly follows?: Follows<E>;
@@ -58,6 +55,20 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
 
+export interface ModelSpec<E extends Entity, W extends Wire> extends ModelOptions<E> {
+  readonly name: string;
+  readonly table: string;
+  /** Fields of the entity without id and version, each with its column. */
+  readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
+  wire(entity: E, view: View): W;
+  /** Returns the representation in events, if events show less than the API. */
+  toEventData?(entity: E, view: View): W;
+  /** Returns the events of a change, in order: at least one. */
+  events(before: E | null, after: E, view: View): readonly EventType[];
+  /** Returns the row at a past moment; absent if the log does not have all of it. */
+  readonly asItWas?: AsItWas<E>;
+}
+
 /** Fields derived from another field. An undo restores them together with it, and never alone. */
 interface Follows<E extends Entity> {
   readonly from: string;
@@ -65,17 +76,21 @@ interface Follows<E extends Entity> {
   of(ctx: Context, before: E, patch: Partial<E>): Partial<E>;
 }
 
-export interface EntityModel<E extends Entity, W> {
+/** Model of any entity: its parts that do not depend on the type of the entity. */
+export interface AnyModel {
   readonly name: string;
   readonly table: string;
-  /** Select list; only computed columns are aliased. */
-  readonly select: string;
   /** True if deleted rows stay, with the time in `deleted_at`. */
   readonly retainsDeleted: boolean;
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
-  fromRow(row: SqlRow): E;
   pick(names: readonly string[]): PickedFields;
+}
+
+export interface EntityModel<E extends Entity, W> extends AnyModel {
+  /** Select list; only computed columns are aliased. */
+  readonly select: string;
+  fromRow(row: SqlRow): E;
   readonly asItWas: AsItWas<E> | undefined;
   readonly follows: Follows<E> | undefined;
   wire(entity: E, view: View): W;
@@ -87,7 +102,7 @@ export interface EntityModel<E extends Entity, W> {
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   /** Records that a list was read, with its rows as stored. */
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
-  create(entity: Omit<E, 'version'>): Change & { readonly after: E };
+  create(entity: NewEntity<E>): Change & { readonly after: E };
   /** Returns null if the patch changes nothing. Sets `updatedAt` if the entity has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
   /**
@@ -98,11 +113,6 @@ export interface EntityModel<E extends Entity, W> {
   /** Removes a deleted row permanently; its event shows the last state. @throws Error for an entity that cannot be purged */
   purge(before: E): Change;
 }
-
-export type AnyModel = Pick<
-  EntityModel<never, unknown>,
-  'name' | 'table' | 'retainsDeleted' | 'isOfTeamIn' | 'pick'
->;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 

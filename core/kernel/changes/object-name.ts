@@ -8,7 +8,7 @@ type Data = Readonly<Record<string, unknown>>;
  * Returns a name such as `ENG-18`, `ENG-18 blocks ENG-19` or `Ada`; null for an object without a name.
  * @param eventData data of the event that the change would emit
  */
-export function nameOf(change: Pick<Change, 'kind' | 'id'>, eventData: Data): string | null {
+export function nameOf(change: Change, eventData: Data): string | null {
   if (change.kind === 'issue') return issueName(eventData);
   const own = ownData(change, eventData);
   if (change.kind === 'relation' && own !== eventData)
@@ -21,7 +21,7 @@ export function nameOf(change: Pick<Change, 'kind' | 'id'>, eventData: Data): st
 
 /** Returns the issue that the object is or belongs to. */
 export function issueOf(
-  change: Pick<Change, 'kind' | 'id'>,
+  change: Change,
   eventData: Data,
 ): { readonly id: string | null; readonly identifier: string | null } {
   const own = ownData(change, eventData);

@@ -1,7 +1,7 @@
 // Steps that most operations share: get or 404, check the precondition, turn an update into a change set.
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
-import type { ChangeSet, Entity } from './change.ts';
+import type { ChangeSet, Entity, NewEntity } from './change.ts';
 import type { EntityModel } from './model.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 
@@ -46,7 +46,7 @@ export function updated<E extends Entity, W>(
 export function created<E extends Entity, W>(
   ctx: Context,
   model: EntityModel<E, W>,
-  entity: Omit<E, 'version'>,
+  entity: NewEntity<E>,
   path: string,
 ): ChangeSet<W> {
   const change = model.create(entity);

@@ -85,7 +85,7 @@ export interface Contract extends ReferenceTarget {
   readonly examples?: { readonly create?: object; readonly update?: object };
 }
 
-export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>): string {
+export function listPathOf({ path, parent }: Contract): string {
   return parent ? `/api/v1/${parent.path}/{id}/${path}` : `/api/v1/${path}`;
 }
 
@@ -137,10 +137,7 @@ export type EntityResponse<C> = Simplify<
     HtmlProperties<C>
 >;
 
-export function scopeOfContract(
-  { path, scope = path }: Pick<Contract, 'path' | 'scope'>,
-  right: 'read' | 'write',
-): string {
+export function scopeOfContract({ path, scope = path }: Contract, right: 'read' | 'write'): string {
   return `${scope}:${right}`;
 }
 
@@ -148,7 +145,7 @@ export function scopeOfContract(
  * Returns true if deleted objects can be restored. Responses then have `deletedAt`, and lists can include
  * deleted objects.
  */
-export function isRestorable({ operations }: Pick<Contract, 'operations'>): boolean {
+export function isRestorable({ operations }: Contract): boolean {
   return operations.restore !== undefined;
 }
 

@@ -2,7 +2,7 @@
 // written in the batch that sets it and deleted in the batch of its changes, so it fires exactly once across
 // crashes and restarts. Due times are calendar times and are not adjusted when the clock is set. See
 // docs/decisions/0039.
-import type { Change, ChangeSet } from '../changes/change.ts';
+import type { Change, PlannedWrites } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
@@ -20,7 +20,7 @@ export interface DueTimer {
    * objects that were changed or deleted in the meantime. The changes may set the timer again. Called again
    * after a conflict with concurrent changes.
    */
-  fire(ctx: Context, id: string): Promise<Pick<ChangeSet, 'changes' | 'ops'>>;
+  fire(ctx: Context, id: string): Promise<PlannedWrites>;
 }
 
 /** Setting a timer ends its lease, so the commit of a worker that still has the lease fails. */

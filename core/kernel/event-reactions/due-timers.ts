@@ -57,7 +57,12 @@ function createTimerQueue(options: DueTimerOptions, timer: DueTimer): WorkQueue 
   const { store, log, mayWork } = services;
   const pace = createPace();
   const queue = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork },
+    store,
+    clock,
+    log,
+    owner,
+    seen,
+    mayWork,
     kind: timer.name,
     capacity: concurrentMax,
     perform: (item) => fire({ ...options, pace }, timer, queue, item),

@@ -1,12 +1,10 @@
 // A reaction turns events into changes, for example an assignment into an inbox item. Reactions read the
 // event log, so they process every write without slowing it. The changes are committed together with the
 // cursor, so each event is processed exactly once across crashes. See docs/decisions/0039.
-import type { ChangeSet } from '../changes/change.ts';
+import type { PlannedWrites } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { EventRow } from '../events/event.ts';
-
-export type ReactionResult = Pick<ChangeSet, 'changes' | 'ops'>;
 
 export interface Reaction {
   /**
@@ -21,7 +19,7 @@ export interface Reaction {
    * are processed one after the other. Events of different objects are processed together, so reads may not
    * return the changes of other events in the batch. Called again after a conflict with concurrent changes.
    */
-  react(ctx: Context, event: EventRow): Promise<ReactionResult>;
+  react(ctx: Context, event: EventRow): Promise<PlannedWrites>;
 }
 
-export const nothing: ReactionResult = { changes: [] };
+export const nothing: PlannedWrites = { changes: [] };

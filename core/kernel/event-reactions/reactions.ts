@@ -1,4 +1,5 @@
 // Runs the reactions. Each reads the log of every workspace from its own cursor, in batches.
+import type { PlannedWrites } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { allWorkspaces } from '../events/consumers/consumer.ts';
@@ -11,7 +12,7 @@ import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../../platform/store/store.ts';
 import { acting } from './context.ts';
 import { createReactionCursors } from './cursors.ts';
-import type { ReactionResult, Reaction } from './reaction.ts';
+import type { Reaction } from './reaction.ts';
 
 const pageEvents = 200;
 /** Maximum number of events per commit, which bounds the time that a commit blocks the event loop. */
@@ -219,12 +220,8 @@ async function answer(
  * Stops before the first event whose changes touch an object that an earlier event changed, because that
  * event must read the committed changes.
  */
-async function answersTo(
-  on: Answering,
-  ctx: Context,
-  events: readonly EventRow[],
-): Promise<ReactionResult[]> {
-  const answers: ReactionResult[] = [];
+async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[]): Promise<PlannedWrites[]> {
+  const answers: PlannedWrites[] = [];
   const changed = new Set<string>();
   let sinceMs = performance.now();
   for (const event of events) {
@@ -244,14 +241,16 @@ async function answerTo(
   { reaction, services }: Answering,
   ctx: Context,
   event: EventRow,
-): Promise<ReactionResult> {
+): Promise<PlannedWrites> {
   try {
     const { changes, ops = [] } = await reaction.react(ctx, event);
     return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     services.log('error', 'reaction to an event failed', {
-      ...{ reaction: reaction.name, workspaceId: ctx.workspaceId, eventId: event.id },
+      reaction: reaction.name,
+      workspaceId: ctx.workspaceId,
+      eventId: event.id,
       error: errorForLog(error),
     });
     return { changes: [] };

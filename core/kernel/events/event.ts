@@ -4,29 +4,36 @@ import type { Actor, Cause } from './log/origin.ts';
 import type { EventType } from './catalogue.ts';
 import { commitAssignedRule } from './log/commit-assigned.ts';
 
-export interface EventRow {
+/** Event without its content, before the log assigns its sequence. */
+export interface EventHead {
   readonly id: string;
   readonly type: EventType;
   readonly workspaceId: string;
-  readonly sequence: number;
   readonly createdAt: number;
   readonly entityKind: string;
   readonly entityId: string;
   /** Id of the object in whose history the event is listed. */
   readonly subjectId: string | null;
   readonly actor: Actor;
-  readonly cause: Cause;
   readonly requestId: string | null;
   readonly traceparent: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** `data` as stored JSON; absent if the event was not read from the store. */
-  readonly dataJson?: string;
+}
+
+/** An event without its content. */
+export interface EventFacts extends EventHead {
+  readonly sequence: number;
   /** Commit-assigned value that completes `data`. */
   readonly commitAssigned: number | null;
 }
 
-/** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
-export interface EventEnvelope {
+export interface EventRow extends EventFacts {
+  readonly cause: Cause;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** `data` as stored JSON; absent if the event was not read from the store. */
+  readonly dataJson?: string;
+}
+
+interface EnvelopeHead {
   readonly id: string;
   readonly type: EventType;
   readonly created_at: string;
@@ -34,6 +41,10 @@ export interface EventEnvelope {
   readonly sequence: number;
   readonly actor: Actor;
   readonly cause: Cause;
+}
+
+/** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
+export interface EventEnvelope extends EnvelopeHead {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +58,7 @@ export function eventJson(row: EventRow): string {
   return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
 }
 
-function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
+function headOf(row: EventRow): EnvelopeHead {
   return {
     id: row.id,
     type: row.type,

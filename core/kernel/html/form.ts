@@ -19,7 +19,8 @@ export async function readForm(request: RawRequest, baseUrl: string): Promise<UR
 }
 
 /** @throws ApiError forbidden for a request that no page of this server sent */
-export function requireOwnPage({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): void {
+export function requireOwnPage(request: RawRequest, baseUrl: string): void {
+  const { headers } = request;
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
   // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
@@ -28,12 +29,12 @@ export function requireOwnPage({ headers }: Pick<RawRequest, 'headers'>, baseUrl
       ? origin === 'null' || origin === originOf(baseUrl)
       : site === null && origin === originOf(baseUrl);
   // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is compared.
-  const isOwn = isOwnPage && isAtOwnHost({ headers }, baseUrl);
+  const isOwn = isOwnPage && isAtOwnHost(request, baseUrl);
   if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
 }
 
 /** Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in nginx. */
-export function isAtOwnHost({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): boolean {
+export function isAtOwnHost({ headers }: RawRequest, baseUrl: string): boolean {
   const own = new URL(baseUrl);
   const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
   if (!URL.canParse(hostUrl)) return false;

@@ -80,21 +80,24 @@ export function requireCaller(request: ParsedRequest): asserts request is Call {
   if (!request.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
 }
 
-export interface WrittenAnswer {
-  readonly kind: 'written';
+export interface WriteResult {
   readonly status: number;
-  /** Undefined for no body, and in a replay. */
-  readonly body: unknown;
-  /** JSON of the body, if it is already known; in a replay, the stored body of the first response. */
-  readonly text: string | null;
   /** Version of the written object. */
   readonly version: number | undefined;
   /** URL of the created object. */
   readonly location: string | undefined;
-  /** See `ChangeSet.completed`. */
-  readonly completed?: ChangeSet['completed'];
   /** True for the response to an earlier request with the same idempotency key. */
   readonly isReplay: boolean;
+}
+
+export interface WrittenAnswer extends WriteResult {
+  readonly kind: 'written';
+  /** Undefined for no body, and in a replay. */
+  readonly body: unknown;
+  /** JSON of the body, if it is already known; in a replay, the stored body of the first response. */
+  readonly text: string | null;
+  /** See `ChangeSet.completed`. */
+  readonly completed?: ChangeSet['completed'];
 }
 
 /** Result of a successful request, by the kind of its route. Its objects may be shared with caches and are read-only. */

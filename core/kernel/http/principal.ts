@@ -17,17 +17,21 @@ export interface Granted {
   readonly guarded: readonly GuardedClass[];
 }
 
-export interface Principal extends Rights {
+/** Part of a principal that limits depend on. */
+export interface RateCaller {
   readonly scope: Scope;
   /** Author of its writes. */
   readonly actor: Actor;
-  /** Approver of a write that somebody else requested; absent if the author acts with its own credential. */
-  readonly authority?: Authority;
   /**
    * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys.
    * Each belongs to one member, so a renewed token neither repeats a write nor gets a fresh limit.
    */
   readonly tokenId: string;
+}
+
+export interface Principal extends Rights, RateCaller {
+  /** Approver of a write that somebody else requested; absent if the author acts with its own credential. */
+  readonly authority?: Authority;
   /** Membership of the member that the principal acts for; absent for plugins. */
   readonly membership?: Membership;
   /** Absent for keys, sessions and plugins. */
@@ -38,7 +42,7 @@ export interface Principal extends Rights {
  * Returns the member whose quota a principal uses; the token for a principal without a member, such as a
  * plugin.
  */
-export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
+export function memberOf({ actor, tokenId }: RateCaller): string {
   return actor.memberId ?? tokenId;
 }
 

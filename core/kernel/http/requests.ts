@@ -12,16 +12,16 @@ import { refusalOf } from './response/refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request/request-headers.ts';
 import { pathOf } from './request/request-url.ts';
 import { respond, respondError } from './response/response.ts';
-import type { RawRequest, RawAnswer } from './route.ts';
+import type { RequestContent, RawAnswer } from './route.ts';
 import { displayPath } from './response/unrouted.ts';
 import type { Uploads } from './request/upload.ts';
-import { createSend, type SendOptions } from './response/send.ts';
+import { createSend, type ConnectionOptions } from './response/send.ts';
 
 interface IncomingRequest extends Incoming {
   readonly request: Request;
 }
 
-export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'identify'> {
+export interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
@@ -63,7 +63,7 @@ export function createRequests(options: RequestsOptions): Requests {
     fileOf: ({ request }, exchange, billingAccount) =>
       options.uploads.fileOf(request, exchange, billingAccount),
     rawRequestOf: ({ request }, exchange, { resource }, principal) => ({
-      ...rawRequestOf(request, exchange, options.peerOf(request)),
+      ...contentOf(request, exchange, options.peerOf(request)),
       baseUrl: options.services.baseUrl,
       principal: resource ? principal : null,
       identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
@@ -117,11 +117,7 @@ function respondPage(exchange: Exchange, { status = 200, contentType, body, head
   return respond(exchange, status, body, { 'content-type': contentType, ...headers });
 }
 
-function rawRequestOf(
-  request: Request,
-  exchange: Exchange,
-  peer: string,
-): Omit<RawRequest, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
+function contentOf(request: Request, exchange: Exchange, peer: string): RequestContent {
   return {
     method: request.method,
     path: pathOf(request.url),

@@ -32,23 +32,32 @@ export interface RouteInput<
 /** Validated input with the types of its schemas erased. */
 export type CheckedInput = RouteInput<TObject, TObject, TSchema>;
 
-interface RouteFacts<
-  P extends TObject | undefined,
-  Q extends TObject | undefined,
-  B extends TSchema | undefined,
-> {
-  readonly method: Method;
-  /** Path below the base URL, with `{param}` segments. */
-  readonly path: string;
+/** Parts of a route by which a caller is admitted. */
+export interface Admission {
   /** `noun.verb`: operation id, CLI command and name in the scope matrix. */
   readonly name: string;
-  readonly summary: string;
-  readonly description?: string;
   /** Required scope; null for a public route, which needs no token unless `anyKey` is set. */
   readonly scope: string | null;
   /** Requires a token, but no particular scope. */
   readonly anyKey?: true;
   readonly limit: LimitClass;
+  /**
+   * Resource that a grant must be for (RFC 8707), for an inbound route that accepts tokens. The handler receives the principal, and
+   * itself responds to requests without a valid token.
+   */
+  readonly resource?: Granted['resource'];
+}
+
+interface RouteFacts<
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TSchema | undefined,
+> extends Admission {
+  readonly method: Method;
+  /** Path below the base URL, with `{param}` segments. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -87,11 +96,6 @@ interface RouteFacts<
   readonly admitsFile?: (ctx: Context, input: CheckedInput, announcedBytes: number | null) => Promise<void>;
   /** Scopes required in addition to `scope`, where they depend on the object. */
   readonly also?: AlsoNeeded;
-  /**
-   * Resource that a grant must be for (RFC 8707), for an inbound route that accepts tokens. The handler receives the principal, and
-   * itself responds to requests without a valid token.
-   */
-  readonly resource?: Granted['resource'];
 }
 
 export interface AlsoNeeded {
@@ -131,10 +135,7 @@ export interface FileSent {
   readonly blob: ArrivedBlob;
 }
 
-/** Unvalidated request in the sender's own format. */
-export interface RawRequest {
-  /** Base URL of this server. */
-  readonly baseUrl: string;
+export interface RequestContent {
   readonly method: string;
   /** Requested path, without the query. */
   readonly path: string;
@@ -144,6 +145,12 @@ export interface RawRequest {
   readonly peer: string;
   /** Reads the body; may be called once. @throws ApiError payload_too_large */
   read(bytesMax: number): Promise<Uint8Array>;
+}
+
+/** Unvalidated request in the sender's own format. */
+export interface RawRequest extends RequestContent {
+  /** Base URL of this server. */
+  readonly baseUrl: string;
   /** Caller at a route with `resource`; null without a token that is valid there, and at other routes. */
   readonly principal: Principal | null;
   /** Authenticates again: the token may have been revoked since. */
@@ -212,7 +219,7 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
 }
 
 /** Returns the status for operations that set none: the first that the route declares. */
-export function successStatusOf({ responses }: Pick<Route, 'responses'>): number {
+export function successStatusOf({ responses }: Route): number {
   return Number(Object.keys(responses)[0]);
 }
 
@@ -230,11 +237,11 @@ export function hasVersion(schema: TSchema | null): boolean {
   return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
 }
 
-export function needsCaller({ scope, anyKey }: Pick<Route, 'scope' | 'anyKey'>): boolean {
+export function needsCaller({ scope, anyKey }: Admission): boolean {
   return scope !== null || anyKey === true;
 }
 
-export function writesRows({ kind }: Pick<Route, 'kind'>): boolean {
+export function writesRows({ kind }: Route): boolean {
   return kind === 'write' || kind === 'upload';
 }
 

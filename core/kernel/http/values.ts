@@ -8,7 +8,7 @@ import {
   type HandlerAnswer,
   type ApprovalCheck,
   type WriteMode,
-  type WrittenAnswer,
+  type WriteResult,
 } from './call.ts';
 import type { RequestAdapter, Incoming } from './request/request-adapter.ts';
 import type { Exchange } from './exchange.ts';
@@ -46,11 +46,7 @@ export interface ValueCall extends Incoming {
 
 /** Result of a call; T is the type that the caller converts the body to. */
 export type Outcome<T> = { readonly requestId: string } & (
-  | { readonly error: ApiError }
-  | ({ readonly error: null; readonly body: T } & Pick<
-      WrittenAnswer,
-      'status' | 'version' | 'location' | 'isReplay'
-    >)
+  { readonly error: ApiError } | ({ readonly error: null; readonly body: T } & WriteResult)
 );
 
 /**

@@ -264,7 +264,7 @@ function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, p
   if (narrowed === null) return (now) => route.write(now, input);
   return async (now) => {
     const set = await route.write(now, input);
-    requireRows({ scope: proposes ? readScopeOf(route.scope ?? '') : route.scope }, now, set);
+    requireRows(proposes ? readScopeOf(route.scope ?? '') : route.scope, now, set);
     return set;
   };
 }

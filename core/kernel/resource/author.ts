@@ -1,13 +1,19 @@
 // Author as an `actor` field stores it: for a key, the member who owns the key, with the current name.
-import type { Context } from '../context.ts';
+import type { Directory } from '../context.ts';
+import type { Actor } from '../events/log/origin.ts';
 
 type StoredAuthor<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
   readonly [K in `${Name}Id` | `${Name}Name`]: string;
 };
 
+interface AuthorSource {
+  readonly actor: Actor;
+  readonly directory: Directory;
+}
+
 /** @param field name of the field in the contract: `creator`, `author` */
 export function authorOf<const Name extends string>(
-  { actor, directory }: Pick<Context, 'actor' | 'directory'>,
+  { actor, directory }: AuthorSource,
   field: Name,
 ): StoredAuthor<Name> {
   const author = {

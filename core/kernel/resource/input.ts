@@ -17,7 +17,7 @@ type BodyValues = Readonly<Record<string, unknown>>;
  * @throws ApiError validation_failed
  */
 export function storedValuesOf(
-  ctx: Pick<Context, 'directory'>,
+  { directory }: Context,
   contract: Contract,
   on: 'create' | 'update',
   body: BodyValues,
@@ -28,7 +28,7 @@ export function storedValuesOf(
     const value = body[inputName(name, field)];
     if (value === undefined) continue;
     values[storedName(name, field)] =
-      value === null ? null : checked(ctx.directory, field, value, `${at}${inputName(name, field)}`);
+      value === null ? null : checked(directory, field, value, `${at}${inputName(name, field)}`);
   }
   return values;
 }

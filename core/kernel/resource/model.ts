@@ -4,12 +4,12 @@ import type { TObject } from 'typebox';
 import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
 import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
-import { defineModel, type EntityModel, type ModelSpec } from '../changes/model.ts';
+import { defineModel, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
 import { snake } from '../../platform/lib/text/words.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { Entity } from '../changes/change.ts';
-import type { View } from '../context.ts';
+import type { Directory, View } from '../context.ts';
 import { rowAsItWas } from './as-of/rows.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
@@ -39,21 +39,9 @@ export interface Storage<C extends Contract, X extends ExtraColumns, E extends E
   /** Representation in events, if it shows less than the API. */
   readonly toEventData?: (entity: E, rendered: EntityResponse<C>) => EntityResponse<C>;
   /** Values of a past row that do not follow from the contract. */
-  readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
+  readonly asItWas?: (was: Wire, directory: Directory) => Partial<E>;
   readonly events?: ModelSpec<E, Wire>['events'];
-  readonly special?: Pick<
-    ModelSpec<E, Wire>,
-    | 'withoutPrevious'
-    | 'subjectId'
-    | 'team'
-    | 'alias'
-    | 'purged'
-    | 'follows'
-    | 'commitAssigned'
-    | 'insertExpressions'
-    | 'related'
-    | 'comesBack'
-  >;
+  readonly special?: ModelOptions<E>;
 }
 
 export function modelOf<C extends Contract, const X extends ExtraColumns = Record<never, never>>(
@@ -75,7 +63,7 @@ export function modelOf<C extends Contract, const X extends ExtraColumns = Recor
     }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),
-    ...aliasOf(contract),
+    ...aliasOf<E>(contract),
     ...storage.special,
   };
   if (contract.ofTeam && !spec.team)
@@ -84,7 +72,7 @@ export function modelOf<C extends Contract, const X extends ExtraColumns = Recor
 }
 
 /** An object is also found by its alias field, which has a unique index. */
-function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
+function aliasOf<E extends Entity>({ alias }: Contract): ModelOptions<E> {
   if (!alias?.field) return {};
   const column = snake(alias.field);
   const isAlias = new RegExp(alias.pattern);
@@ -93,7 +81,7 @@ function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
 }
 
 /** An object that refers to a team belongs to that team. */
-function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<E, Wire>, 'team'> {
+function teamOf<E extends Entity>({ ofTeam, fields }: Contract): ModelOptions<E> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
   const key = storedName('team', team);

@@ -2,7 +2,7 @@
 import { listEntities, type PageParameters } from '../changes/read/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import { readOrder } from '../changes/read/order.ts';
-import type { ChangeSet, Entity, OrderVersion } from '../changes/change.ts';
+import type { ChangeSet, Entity, NewEntity, OrderVersion } from '../changes/change.ts';
 import type { EntityModel } from '../changes/model.ts';
 import type { Contract, Created, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +50,7 @@ export interface Rules<C extends Contract, E extends Entity> {
    * creation and for a restored object.
    * @throws ApiError
    */
-  readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
+  readonly check?: (ctx: Context, after: NewEntity<E>, before: E | null) => void | Promise<void>;
   /**
    * Rejects existing objects that the caller cannot see, such as parts of a deleted object.
    * @throws ApiError
@@ -176,5 +176,5 @@ function orderOf({ order = 'oldest' }: Contract): SortKey[] {
 }
 
 // The compiler cannot verify that values built from the contract match the entity type.
-const entityOf = <E>(values: object): Omit<E, 'version'> => values as Omit<E, 'version'>;
+const entityOf = <E extends Entity>(values: object): NewEntity<E> => values as NewEntity<E>;
 const patchOf = <E>(values: object): Partial<E> => values as Partial<E>;

@@ -32,7 +32,9 @@ export const effectTable = {
   'outside-requests': {
     doc: 'Requests of a plugin to other servers, with its secrets, on behalf of the caller of its action',
     scope: 'automations:write',
-    ...{ member: true, guest: false, app: true },
+    member: true,
+    guest: false,
+    app: true,
     operations: {
       'plugins.call-action': 'if the manifest names hosts or secrets',
       'proposals.rerun': 'for a proposal of a plugin, if the manifest names hosts or secrets',
@@ -43,7 +45,9 @@ export const effectTable = {
   },
   'repeated-runs': {
     doc: 'Rerun of a plugin for a proposal that is out of date',
-    ...{ member: true, guest: false, app: false },
+    member: true,
+    guest: false,
+    app: false,
     operations: { 'proposals.rerun': 'always' },
   },
   'plugin-runs': {
@@ -124,7 +128,9 @@ export const effectTable = {
   },
   keys: {
     doc: 'Creation of API keys, which are shown once',
-    ...{ member: 'own', guest: 'own', app: false },
+    member: 'own',
+    guest: 'own',
+    app: false,
     operations: { 'api-keys.create': 'always', 'api-keys.roll': 'always' },
   },
   'signing-secrets': {
@@ -190,34 +196,36 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   routes: {
     doc: 'Requests per minute, credential and route',
     numbers: '`perMinute` of `core/kernel/http/limits/rate-limit.ts`',
-    ...{
-      member: 'per credential; a rolled key continues the count of its predecessor',
-      guest: asMember,
-      app: 'per grant',
-    },
+    member: 'per credential; a rolled key continues the count of its predecessor',
+    guest: asMember,
+    app: 'per grant',
   },
   connections: {
     doc: 'Open event streams and subscriptions',
     numbers: '`connectionsOfMember` of `core/platform/lib/fairness/fair-quota.ts`',
-    ...{ member: '20 per credential, 50 in total', guest: asMember, app: withMember },
+    member: '20 per credential, 50 in total',
+    guest: asMember,
+    app: withMember,
   },
   'waiting-places': {
     doc: 'Slots in fair queues, and memory of bodies, responses and staged writes',
     numbers: '`FairQuota` of `core/platform/lib/fairness/fair-quota.ts`',
-    ...{
-      member: 'at most half of the capacity for one workspace, and a quarter for one member',
-      guest: asMember,
-      app: 'one share for all apps of a member, in addition to the share of the member',
-    },
+    member: 'at most half of the capacity for one workspace, and a quarter for one member',
+    guest: asMember,
+    app: 'one share for all apps of a member, in addition to the share of the member',
   },
   'public-triage': {
     doc: 'Running and queued requests to `POST /triage`, without a token',
     numbers: '`queuedMax` of `core/features/plugins/public-triage/triage.ts`',
-    ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
+    member: 'a quarter of the slots per address',
+    guest: asMember,
+    app: asMember,
   },
   'client-documents': {
     doc: 'OAuth client documents fetched at the same time',
     numbers: '`fetchesAtOnceMax` of `core/features/oauth/clients/documents.ts`',
-    ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
+    member: 'a quarter of the slots per address',
+    guest: asMember,
+    app: asMember,
   },
 };

@@ -1,5 +1,6 @@
 // Redacts objects for callers with narrowed scopes: only the fields of the scope, and only references to
 // issues of its teams. Responses do not disclose if an invisible object exists.
+import type { EventType } from '../events/catalogue.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { narrowingOf, scopeOfEvent, type Narrowing, type Rights } from './rights.ts';
 
@@ -25,7 +26,7 @@ export function redactEvent(rights: Rights, event: EventEnvelope): EventEnvelope
 
 export function redactEventData(
   rights: Rights,
-  { type, data }: Pick<EventEnvelope, 'type' | 'data'>,
+  { type, data }: { readonly type: EventType; readonly data: EventEnvelope['data'] },
 ): EventEnvelope['data'] {
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(type));
   return narrowing ? (redact(data, narrowing) as EventEnvelope['data']) : data;

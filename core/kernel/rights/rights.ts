@@ -111,7 +111,9 @@ function common(a: readonly string[] | null, b: readonly string[] | null): reado
  * Recipient of events. With a scope of `ownScopes`, the credential of a member receives only that member's
  * own events.
  */
-export type RightsReader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
+export interface RightsReader extends Rights {
+  readonly actor?: Actor;
+}
 
 /** Returns the read scope required to receive the events of a type for all members. */
 export function scopeOfEvent(type: EventType): string {

@@ -16,22 +16,24 @@ export interface Narrowable {
   readonly teams: boolean;
 }
 
-/** Declarations of a route. */
-interface Operation {
-  readonly scope: string | null;
+interface FieldWriter {
   readonly body?: TSchema;
   readonly writes?: readonly string[];
+}
+
+/** Declarations of a route. */
+interface Operation extends FieldWriter {
+  readonly scope: string | null;
   readonly rows?: 'team' | 'member';
 }
-type Facts = Pick<Operation, 'body' | 'writes'>;
 
 /** Returns the fields that an operation can write, in the order of its body. */
-export function writtenFields({ body, writes: others = [] }: Facts): string[] {
+export function writtenFields({ body, writes: others = [] }: FieldWriter): string[] {
   return [...new Set([...insideOf(body), ...others])];
 }
 
 /** @param value validated body of the request */
-export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): string[] {
+export function fieldsOf({ body, writes: others = [] }: FieldWriter, value: unknown): string[] {
   return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 

@@ -13,8 +13,8 @@ import {
 } from '../../../platform/lib/schema.ts';
 import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { pageBefore, type EventFacts } from '../../../kernel/events/log/log.ts';
-import type { EventRow } from '../../../kernel/events/event.ts';
+import { pageBefore } from '../../../kernel/events/log/log.ts';
+import type { EventFacts, EventRow } from '../../../kernel/events/event.ts';
 import { decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
 

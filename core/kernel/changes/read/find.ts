@@ -16,7 +16,7 @@ import { asThen, type AsItWas } from './past.ts';
 export interface Alias {
   readonly columns: readonly string[];
   /** Values of those columns; null if no object can have them; undefined if the text is not an alias. */
-  values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
+  values(name: string, view: View): Readonly<Record<string, Value>> | null | undefined;
   /**
    * Table of former names, searched if no current name matches. It has the same columns; `id` is its id
    * column.

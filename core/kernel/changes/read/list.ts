@@ -4,7 +4,9 @@ import type { Context } from '../../context.ts';
 import type { CursorValue } from '../../../platform/lib/cursor.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
+import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../../../platform/store/page.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { Entity } from '../change.ts';
 import type { AnyModel, EntityModel } from '../model.ts';
 import { asThen } from './past.ts';
@@ -27,8 +29,13 @@ interface ListOptions<E> {
 }
 
 /** Context of a list; internal reads have no staged changes and include every team. */
-type ListReader = Pick<Context, 'store' | 'sealing' | 'scope'> &
-  Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
+interface ListReader {
+  readonly store: Store;
+  readonly sealing: Sealing;
+  readonly scope: Scope;
+  readonly staged?: Context['staged'];
+  readonly visibleTeams?: Context['visibleTeams'];
+}
 
 /** @throws ApiError validation_failed if `after` and `cursor` differ, and what `readPage` throws */
 export async function listEntities<E extends Entity, W>(
@@ -79,7 +86,7 @@ async function seenBy<E extends Entity, W>(
 
 function seenOf(
   { visibleTeams }: ListReader,
-  { isOfTeamIn }: Pick<AnyModel, 'isOfTeamIn'>,
+  { isOfTeamIn }: AnyModel,
   where: readonly Condition[],
 ): readonly Condition[] {
   return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;

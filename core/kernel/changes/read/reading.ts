@@ -5,14 +5,12 @@ import type { SqlRow } from '../../../platform/store/statement.ts';
 import type { Entity } from '../change.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
 
-type Reader = Pick<Context, 'staged'>;
-
 export interface Reading {
   /** Records a lookup by id, with or without a result. */
-  note<E extends Entity>(ctx: Reader, id: string, found: E | undefined): E | undefined;
+  note<E extends Entity>(ctx: Context, id: string, found: E | undefined): E | undefined;
   /** Records a lookup by alias. If no object was found, every later change of any object of the entity is a conflict. */
-  noteByName(ctx: Reader, found: Entity | undefined): void;
-  noteMany(ctx: Reader, ids: readonly string[], found: readonly Entity[]): void;
+  noteByName(ctx: Context, found: Entity | undefined): void;
+  noteMany(ctx: Context, ids: readonly string[], found: readonly Entity[]): void;
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
 }
 

@@ -101,7 +101,13 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const stored = async (scope: Scope, ids: readonly string[]): Promise<Set<string>> =>
     new Set((await store.read(scope, find, { ids: JSON.stringify(ids) })).map(({ id }) => id));
   const queue: UnitQueue<Unit> = createUnitQueue<Unit>({
-    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), capacity },
+    store,
+    clock,
+    log,
+    kind: 'test',
+    owner,
+    seen: new Map(),
+    capacity,
     async perform(item) {
       performed.push(item.id);
       await mayEnd(item.id);
@@ -120,7 +126,10 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     const scope = scopeOf(workspaceId, subject);
     const id = `${event.id} of ${subject}`;
     const unit: Unit = {
-      ...{ scope, subject, id, sequence: event.sequence },
+      scope,
+      subject,
+      id,
+      sequence: event.sequence,
       orderKey: isOrdered ? subject : null,
       async perform(item) {
         performed.push(id);
@@ -136,7 +145,12 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     return unit;
   };
   const consumer = createConsumer<Unit>({
-    ...{ store, clock, log, fresh, queue, name: 'test' },
+    store,
+    clock,
+    log,
+    fresh,
+    queue,
+    name: 'test',
     isStored: async (scope, id) => (await stored(scope, [id])).has(id),
     listens: () => Promise.resolve(true),
     async plan(scope, events, isMeant, isNew) {

@@ -10,14 +10,13 @@ import { redactEvent } from '../../rights/redact.ts';
 import { logCuts } from '../../../platform/store/files/installation.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
 import { expandPattern, unsentType, type EventType } from '../catalogue.ts';
-import { renderEvent, type EventEnvelope } from '../event.ts';
+import { renderEvent, type EventEnvelope, type EventFacts } from '../event.ts';
 import {
   findEvent,
   firstSequenceSince,
   lastSequence,
   pageAfter,
   pageOfSubject,
-  type EventFacts,
   type LogPage,
   type LogQuery,
 } from '../log/log.ts';

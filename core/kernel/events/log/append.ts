@@ -7,9 +7,10 @@ import {
   type Value,
 } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import type { EventRow } from '../event.ts';
+import type { EventHead, EventRow } from '../event.ts';
 import { eventOf } from './log.ts';
 import { commitAssignedRule, type Appended, type CommitAssigned } from './commit-assigned.ts';
+import type { Cause } from './origin.ts';
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
@@ -31,9 +32,11 @@ export function appendStatement(name: string, commitAssigned: string): Statement
 
 const append = appendStatement('events.append', 'NULL');
 
-export type NewEvent = Omit<EventRow, 'sequence' | 'commitAssigned' | 'dataJson'> & {
+export interface NewEvent extends EventHead {
+  readonly cause: Cause;
+  readonly data: Readonly<Record<string, unknown>>;
   readonly commitAssignedOf: string | null;
-};
+}
 
 export interface Appending {
   readonly op: Op;

@@ -4,7 +4,7 @@ import { tenantStatement, type Params, type Statement } from '../../../platform/
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import { archivedParts } from './archived.ts';
 import type { EventType } from '../catalogue.ts';
-import type { EventRow } from '../event.ts';
+import type { EventFacts, EventRow } from '../event.ts';
 import type { CommitAssigned } from './commit-assigned.ts';
 import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
@@ -23,7 +23,12 @@ interface Facts {
   traceparent: string | null;
 }
 /** Row of a list, in which long columns are null. */
-type ListedEvent = Facts & Omit<StoredParts, 'data_json'> & { data_json: string | null; long: number };
+interface ListedEvent extends Facts {
+  cause_json: string;
+  data_json: string | null;
+  packed: StoredParts['packed'];
+  long: number;
+}
 
 /** Content up to this size is read together with the row (bytes as stored). */
 const alongBytesMax = 4 * 1024;
@@ -65,9 +70,6 @@ const timeOf = tenantStatement<{ created_at: number }>(
   'events.time_of',
   'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
 );
-
-/** An event without its content. */
-export type EventFacts = Omit<EventRow, 'data' | 'dataJson' | 'cause'>;
 
 export interface LogQuery {
   /** Limit of examined events. */

@@ -9,9 +9,12 @@ export interface Parts {
   readonly data: string;
 }
 
-export interface StoredParts {
-  cause_json: string;
+interface StoredData {
   data_json: string;
+}
+
+export interface StoredParts extends StoredData {
+  cause_json: string;
   packed: Uint8Array | ArrayBuffer | null;
 }
 
@@ -51,15 +54,15 @@ export function sameAs(distance: number): ReturnType<typeof pack> {
 }
 
 /** Returns true if the row stores the parts. JSON starts with neither `=` nor `@`. */
-export const isHere = ({ data_json: data }: Pick<StoredParts, 'data_json'>): boolean => !/^[=@]/.test(data);
+export const isHere = ({ data_json: data }: StoredData): boolean => !/^[=@]/.test(data);
 
 /** Returns the number of events back to the one that stores the parts; 0 if this event stores them. */
-export function distanceOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number {
+export function distanceOf({ data_json: data }: StoredData): number {
   return data.startsWith('=') ? Number(data.slice(1)) : 0;
 }
 
 /** Returns the first sequence of the archive file that stores the parts; null if the database stores them. */
-export function fileOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number | null {
+export function fileOf({ data_json: data }: StoredData): number | null {
   return data.startsWith('@') ? Number(data.slice(1)) : null;
 }
 

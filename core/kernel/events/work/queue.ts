@@ -15,7 +15,7 @@ import { createIntake } from './intake.ts';
 import { createLeases, watchLeases } from './leases.ts';
 import { createWorkOps, type WorkOps } from './ops.ts';
 import type { Unit, UnitRows } from './unit.ts';
-import { createUnits, type Units } from './units.ts';
+import { createUnits, type ItemCalls, type Units } from './units.ts';
 import { createWorkers, type WorkItem, againMs } from './workers.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
@@ -24,22 +24,22 @@ export type { Leases } from './leases.ts';
 export type { Unit, UnitRows } from './unit.ts';
 export type { WorkItem } from './workers.ts';
 
-/** Functions that the performer of a work item calls, whether or not the item has a row. */
-type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
-
-export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
-  isActive(id: string): boolean;
-  /** Returns false while work is accepted but not performed. */
-  mayWork(): boolean;
+interface QueueLife {
   start(): Promise<void>;
   /** Moves due times after a clock change. */
   followClock(): Promise<void>;
-  /** Checks for due work now. */
-  wake(): void;
   /** Resolves once no work is due or running. */
   settled(): Promise<void>;
   /** Stops accepting work and waits for running work. */
   stop(): Promise<void>;
+}
+
+export interface WorkQueue extends WorkOps, ItemCalls, QueueLife {
+  isActive(id: string): boolean;
+  /** Returns false while work is accepted but not performed. */
+  mayWork(): boolean;
+  /** Checks for due work now. */
+  wake(): void;
 }
 
 /** Queue whose work gets rows only if it has to wait. */
@@ -223,7 +223,8 @@ export function createUnitQueue<U extends Unit>(
     ...units,
     isActive: (id) => units.isActive(id) || workers.isActive(id),
     onCapacity: (listener) => void capacityListeners.push(listener),
-    ...{ wake, mayWork },
+    wake,
+    mayWork,
     ...createLife({ leaseWatch, behind, claimer, rest, time }, workers, () => (stopped = true)),
   };
   return queue;
@@ -239,7 +240,7 @@ function createLife(
   },
   workers: { readonly isBusy: boolean },
   onStop: () => void,
-): Pick<WorkQueue, 'start' | 'followClock' | 'settled' | 'stop'> {
+): QueueLife {
   const { leaseWatch, behind, claimer, rest, time } = parts;
   return {
     async start() {

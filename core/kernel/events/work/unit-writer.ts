@@ -25,7 +25,7 @@ interface WriterParts<U extends Unit> {
   readonly kind: string;
   readonly rows: UnitRows<U>;
   readonly window: () => Window<U>;
-  readonly ops: Pick<WorkOps, 'addAll' | 'addLeased' | 'draft'>;
+  readonly ops: WorkOps;
   isStopped(): boolean;
   onRest(): void;
 }

@@ -11,14 +11,7 @@ import type { Unit, UnitRows } from './unit.ts';
 import { createWindow, type WindowEntry, type Window } from './window.ts';
 import type { WorkItem } from './workers.ts';
 
-export interface Units<U extends Unit> {
-  /**
-   * Starts a unit, or lets it wait for an earlier one of its order key.
-   * @param onSettled called once it has ended or is stored
-   * @returns false if its subscriber has no capacity
-   */
-  offer(unit: U, onSettled: () => void): Promise<boolean>;
-  hasCapacity(scope: Scope, subject: string): boolean;
+interface UnitStorage<U extends Unit> {
   /**
    * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
    * nevertheless
@@ -26,9 +19,10 @@ export interface Units<U extends Unit> {
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
   /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
   storeActive(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
-  /** Returns the units in memory that are not stored. */
-  unstored(): Iterable<U>;
-  isActive(id: string): boolean;
+}
+
+/** Functions that the performer of a work item calls, whether or not the item has a row. */
+export interface ItemCalls {
   /**
    * Commits a change to an item with exclusive access. Build the ops inside `commit`, because the row of the item may have been stored
    * meanwhile.
@@ -40,6 +34,19 @@ export interface Units<U extends Unit> {
   putOff(item: WorkItem, dueAtMs: number): Op[];
   /** Removes work that was ended elsewhere. */
   drop(item: WorkItem): void;
+}
+
+export interface Units<U extends Unit> extends UnitStorage<U>, ItemCalls {
+  /**
+   * Starts a unit, or lets it wait for an earlier one of its order key.
+   * @param onSettled called once it has ended or is stored
+   * @returns false if its subscriber has no capacity
+   */
+  offer(unit: U, onSettled: () => void): Promise<boolean>;
+  hasCapacity(scope: Scope, subject: string): boolean;
+  /** Returns the units in memory that are not stored. */
+  unstored(): Iterable<U>;
+  isActive(id: string): boolean;
 }
 
 interface UnitsOptions<U extends Unit> {
@@ -128,7 +135,7 @@ function createStoring<U extends Unit>(parts: {
   readonly window: Window<U>;
   readonly writer: UnitWriter<U>;
   isStopped(): boolean;
-}): Pick<Units<U>, 'store' | 'storeActive'> {
+}): UnitStorage<U> {
   const { window, writer } = parts;
   const unsealed = async (list: readonly WindowEntry<U>[]): Promise<void> => {
     for (const entry of list) for (const one of window.chainOf(entry)) await one.sealed;

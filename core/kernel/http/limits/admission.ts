@@ -22,7 +22,7 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
  * checked separately.
  * @throws ApiError forbidden
  */
-function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
+function requireEffects({ name }: Route, principal: Principal): void {
   const effects = effectsOf(name);
   if (!effects) return;
   const { membership } = principal;
@@ -177,7 +177,7 @@ export async function requireAlso(
  * Rejects a plan that changes objects outside the teams of the caller.
  * @throws ApiError insufficient_scope
  */
-export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { changes }: ChangeSet): void {
+export function requireRows(scope: string | null, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(scope ?? '');
   if (!narrowing || narrowing.teams === null) return;
   const ids = teamIdsByKeys(narrowing.teams, ctx.directory);

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { scopeOf } from '../../../platform/store/store.ts';
-import { createRateLimiter, type RateCaller } from './rate-limit.ts';
+import type { RateCaller } from '../principal.ts';
+import { createRateLimiter } from './rate-limit.ts';
 
 const limits = {
   perMinute: { read: 3, write: 2, search: 0 },
@@ -160,7 +161,10 @@ test('apps that act for a member leave the member half of the limit, and the mem
     Array.from({ length: times }, () => limiter.hit(who, 'x', 'read')).filter((one) => one.admitted).length;
   for (const app of ['grant 1', 'grant 2', 'grant 3']) admitted(caller('w', 'ana', app, 'app'), 20);
   expect(limiter.hit(caller('w', 'ana', 'grant 1', 'app'), 'x', 'read')).toEqual({
-    ...{ admitted: false, limit: 5, remaining: 0, resetSeconds: 60 },
+    admitted: false,
+    limit: 5,
+    remaining: 0,
+    resetSeconds: 60,
   });
   expect(admitted(caller('w', 'ana'), 20)).toBe(5);
   expect(admitted(caller('w', 'ben'), 20)).toBe(10);

@@ -2,7 +2,7 @@
 // request without a token counts by client address. Header names follow the IETF RateLimit draft 06. docs/spec/api.md › Rate limits,
 // docs/decisions/0075.
 import { RecentMap } from '../../../platform/lib/fairness/recent-map.ts';
-import { memberOf, type Principal } from '../principal.ts';
+import { memberOf, type RateCaller } from '../principal.ts';
 import type { LimitClass } from '../route.ts';
 
 export interface RateLimits {
@@ -36,9 +36,6 @@ export const unlimited: RateVerdict = {
   remaining: 2147483647,
   resetSeconds: 0,
 };
-
-/** Part of a principal that limits depend on. */
-export type RateCaller = Pick<Principal, 'tokenId' | 'actor' | 'scope'>;
 
 export interface RateLimiter {
   /** Counts a request with a token. */

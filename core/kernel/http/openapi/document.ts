@@ -24,14 +24,17 @@ export interface TagGroup {
   readonly tags: readonly Tag[];
 }
 
-export interface DocumentOptions {
-  readonly routes: readonly Route[];
+export interface DocumentFacts {
   readonly version: string;
   readonly baseUrl: string;
   readonly webhooks: readonly SentEvent[];
   readonly tagGroups: readonly TagGroup[];
   /** Schema of the response to `Tatami-Mode: propose`. */
   readonly proposal: TSchema;
+}
+
+interface DocumentOptions extends DocumentFacts {
+  readonly routes: readonly Route[];
 }
 
 // Introduction of the OpenAPI document. Details belong to the guides that it links to.

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { cacheBody, type CachedBody } from '../request/cached-body.ts';
 import { namedSchema } from '../../../platform/lib/schema.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { buildDocument, type DocumentOptions } from './document.ts';
+import { buildDocument, type DocumentFacts } from './document.ts';
 
 const OpenApiDocument = namedSchema(
   'OpenApiDocument',
@@ -22,11 +22,11 @@ export interface OpenApi {
   describe(routes: readonly Route[]): void;
 }
 
-export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi {
+export function createOpenApi(facts: DocumentFacts): OpenApi {
   let described: readonly Route[] = [];
   let cachedDocument: Promise<CachedBody> | null = null;
   const build = (): Promise<CachedBody> => {
-    const text = JSON.stringify(buildDocument({ ...options, routes: described }));
+    const text = JSON.stringify(buildDocument({ ...facts, routes: described }));
     return cacheBody(() => text);
   };
   return {

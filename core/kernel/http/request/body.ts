@@ -63,7 +63,7 @@ function isSent(request: Request): boolean {
   return announcesBody(request) || request.headers.has('content-type');
 }
 
-export function createBodies(fairQueue: LoopQueue, coder: Pick<Coder, 'decode'>): Bodies {
+export function createBodies(fairQueue: LoopQueue, coder: Coder): Bodies {
   const hold = createHold();
   return {
     async read(billingAccount, request, { bytesMax, partsMax }, check) {

@@ -15,7 +15,7 @@ export interface ContextOptions {
 }
 
 /** Returns the overrides for a read at a past moment. */
-const thenOf = (staged: Staging | null): Partial<Pick<Context, 'directory' | 'nowMs'>> | null => {
+const thenOf = (staged: Staging | null): { readonly directory: Directory; nowMs(): number } | null => {
   const past = staged?.past;
   return past ? { directory: past.directory, nowMs: () => past.atMs } : null;
 };

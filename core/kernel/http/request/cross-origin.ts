@@ -19,7 +19,7 @@ type Serve = (request: Request) => Response | Promise<Response>;
 export interface CrossOriginOptions {
   /** Origins that may call the API; `*` allows all, an empty list none. */
   readonly origins: '*' | readonly string[];
-  readonly limiter: Pick<RateLimiter, 'hitPeer'>;
+  readonly limiter: RateLimiter;
   readonly ids: Ids;
   readonly peerOf: (request: Request) => string;
 }

@@ -3,7 +3,7 @@ import { ApiError, rateLimited } from '../../../platform/lib/errors/errors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Authenticate, Granted, Principal } from '../principal.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { needsCaller, type Route } from '../route.ts';
+import { needsCaller, type Admission, type Route } from '../route.ts';
 
 export interface IdentifyOptions {
   readonly limiter: RateLimiter;
@@ -12,8 +12,8 @@ export interface IdentifyOptions {
   readonly peerOf: (request: Request) => string;
 }
 
-type Admitted = Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey' | 'resource'> &
-  Partial<Pick<Route, 'kind'>>;
+/** A route, or the admission to a path without one. */
+type Admitted = Admission & { readonly kind?: Route['kind'] };
 
 export interface Identify {
   /**

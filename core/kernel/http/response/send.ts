@@ -14,11 +14,14 @@ import type { HttpConnection, RawAnswer } from '../route.ts';
 import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
-export interface SendOptions {
+export interface ConnectionOptions {
   readonly outflow: Outflow;
-  readonly coder: Pick<Coder, 'encode'>;
+  readonly coder: Coder;
   /** Exempts the connection of a request from the idle timeout. */
   readonly holdOpen: (request: Request) => ExemptConnection;
+}
+
+interface SendOptions extends ConnectionOptions {
   /** Authenticates the token of a request again. */
   readonly identify: Identify['identify'];
 }

@@ -17,7 +17,7 @@ interface KnownRoute {
   readonly segments: readonly string[];
 }
 
-export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]): Unrouted {
+export function createUnrouted(routes: readonly Route[]): Unrouted {
   const byPath = Map.groupBy(routes, ({ path }) => path);
   const known = [...byPath].map(([path, of]): KnownRoute => ({
     path,

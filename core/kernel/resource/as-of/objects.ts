@@ -28,7 +28,7 @@ const lastOfSubjects = tenantStatement<{ sequence: number | null }>(
 /** Entities whose events are indexed by `issue_id`, together with the events of their parts. */
 const subjects: ReadonlySet<string> = new Set(['issue', 'cycle']);
 
-export const isSubject = ({ name }: Pick<Contract, 'name'>): boolean => subjects.has(name);
+export const isSubject = ({ name }: Contract): boolean => subjects.has(name);
 
 /**
  * Returns the objects that existed, including deleted ones. Names of referenced objects are those in the last
@@ -38,7 +38,7 @@ export async function objectsAt(
   ctx: Context,
   contract: Contract,
   ids: readonly string[],
-  { sequence }: Pick<Moment, 'sequence'>,
+  { sequence }: { readonly sequence: number },
 ): Promise<Map<string, Was>> {
   const objects = new Map<string, Was>();
   const names = Object.keys(responseProperties(contract));

@@ -104,11 +104,7 @@ export async function contextAt(ctx: Context, moment: Moment): Promise<Context> 
 }
 
 /** Returns true if the caller can see the team that the object had, or if the object had no team. */
-export function isSeen(
-  { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
-  { ofTeam }: Contract,
-  { team }: Was,
-): boolean {
+export function isSeen({ visibleTeams, directory }: Context, { ofTeam }: Contract, { team }: Was): boolean {
   if (!ofTeam || visibleTeams === null || team === null) return true;
   const id = typeof team === 'object' ? (team as { id: string }).id : idOfKey(directory, String(team));
   return visibleTeams.has(id);

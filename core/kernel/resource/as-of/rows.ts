@@ -5,7 +5,7 @@ import type { Field } from '../../contract/field.ts';
 import { isReference, storedName } from '../../contract/schemas.ts';
 import type { Entity } from '../../changes/change.ts';
 import type { AsItWas } from '../../changes/read/past.ts';
-import type { Directory, View } from '../../context.ts';
+import type { Directory } from '../../context.ts';
 import { entriesOf } from '../directory.ts';
 import { idsByName } from '../names/names.ts';
 
@@ -14,7 +14,7 @@ type Wire = Readonly<Record<string, unknown>>;
 /** @param more values that do not follow from the contract */
 export function rowAsItWas<E extends Entity>(
   contract: Contract,
-  more?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>,
+  more?: (was: Wire, directory: Directory) => Partial<E>,
 ): AsItWas<E> {
   const fields = Object.entries(contract.fields).filter(([, { options }]) => !options.computed);
   return (now, was, directory) => {
@@ -23,7 +23,7 @@ export function rowAsItWas<E extends Entity>(
     row.version = was.version ?? now.version;
     for (const time of ['createdAt', 'updatedAt']) row[time] = msOf(was[time]) ?? row[time];
     if (isRestorable(contract)) row.deletedAt = msOf(was.deletedAt);
-    return { ...row, ...more?.(was, { directory }) } as E;
+    return { ...row, ...more?.(was, directory) } as E;
   };
 }
 

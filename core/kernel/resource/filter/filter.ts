@@ -124,7 +124,12 @@ function wayByName(path: string, property: string, to: ReferenceTarget): FilterW
   return { by: property === 'key' ? 'key' : 'name', path, property };
 }
 
-function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values: readonly string[] } {
+interface FieldWords {
+  readonly values: readonly string[];
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+function wordsOf(field: Field): FieldWords {
   const { enum: values = [] } = field.response as { enum?: readonly string[] };
   const { aliases } = field.options as { aliases?: Readonly<Record<string, string>> };
   return aliases ? { values, aliases } : { values };
@@ -164,12 +169,14 @@ function filterColumnOf({ name, field, by }: Filterable): (directory: Directory)
   return (directory) => ({ sql, ...namesIn(directory, to, property) });
 }
 
+/** See `FilterColumn`. */
+interface NameLookups {
+  ids(way: FilterWay, values: readonly string[]): readonly string[];
+  idsByName(passes: (name: string) => boolean): readonly string[];
+}
+
 /** Returns lookups by name for a section of the directory. */
-export function namesIn(
-  directory: Directory,
-  to: ReferenceTarget,
-  searched: string,
-): Required<Pick<FilterColumn, 'ids' | 'idsByName'>> {
+export function namesIn(directory: Directory, to: ReferenceTarget, searched: string): NameLookups {
   const entries = entriesOf(directory, to);
   return {
     ids: ({ property }, values) => [

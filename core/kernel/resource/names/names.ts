@@ -2,7 +2,8 @@
 // of a section.
 import { listPathOf, type Contract } from '../../contract/contract.ts';
 import type { ReferenceTarget } from '../../contract/field.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Directory } from '../../context.ts';
+import type { Actor } from '../../events/log/origin.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { foldName } from '../../../platform/lib/text/case-folding.ts';
@@ -62,18 +63,21 @@ export interface Among {
   readonly entries?: Entries;
 }
 
-type NamedTarget = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
-  Pick<ReferenceTarget, 'id'>;
-export type Naming = Pick<
-  Context,
-  'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
->;
+/** Caller that names objects. */
+export interface Naming {
+  readonly scopes: Context['scopes'];
+  readonly narrowed: Context['narrowed'];
+  readonly directory: Directory;
+  readonly visibleTeams: Context['visibleTeams'];
+  readonly actor: Actor;
+  readonly resolved?: Context['resolved'];
+}
 
 const anywhere: Among = { has: () => true, words: '' };
 const shapes = new Map<string | null, RegExp>();
 
 /** Returns true for a text in the form of an id of the contract, which is never looked up as a name. */
-export function isIdOf({ id }: Pick<ReferenceTarget, 'id'>, text: string): boolean {
+export function isIdOf({ id }: ReferenceTarget, text: string): boolean {
   const shape = shapes.get(id) ?? new RegExp(idPattern(id));
   shapes.set(id, shape);
   return shape.test(text);
@@ -94,7 +98,7 @@ export function idOfName(
 ): string {
   if (isIdOf(to, name)) return name;
   if (name === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
-  const target = to as NamedTarget;
+  const target = to as Contract;
   const searchScope = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
   const matches = matchesBy(ctx, target, name, searchScope);
   const [only] = matches;
@@ -109,7 +113,7 @@ type SearchScope = Among & { readonly entries: Entries };
 /** Returns the entries that match by the first property with any match. */
 function matchesBy(
   ctx: Naming,
-  to: NamedTarget,
+  to: Contract,
   name: string,
   searchScope: SearchScope,
 ): readonly DirectoryEntry[] {
@@ -135,31 +139,28 @@ function lowest(matches: readonly DirectoryEntry[], { rank }: Among): readonly D
  * Identifiers of issues begin with the key of their team, so callers who can see the issues of a team know
  * its key.
  */
-const isKnownByKey = ({ name }: NamedTarget): boolean => name === 'team';
+const isKnownByKey = ({ name }: Contract): boolean => name === 'team';
 
-function isThere(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
+function isThere(ctx: Naming, to: Contract, entry: DirectoryEntry): boolean {
   if (entry.removed) return false;
   return isSeen(ctx, entry) || (to.name === 'team' && ctx.scopes.has('teams:read'));
 }
 
 /** Returns false for an object of a team that the caller cannot see. */
-export function isSeen(
-  { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
-  entry: DirectoryEntry | undefined,
-): boolean {
+export function isSeen({ visibleTeams, directory }: Naming, entry: DirectoryEntry | undefined): boolean {
   if (!entry || visibleTeams === null) return entry !== undefined;
   const teamId = teamIdOf(directory, entry);
   return teamId === null || visibleTeams.has(teamId);
 }
 
-function teamIdOf({ teams }: Context['directory'], entry: DirectoryEntry): string | null {
+function teamIdOf({ teams }: Directory, entry: DirectoryEntry): string | null {
   if (teams.has(entry.id)) return entry.id;
   return typeof entry.teamId === 'string' ? entry.teamId : null;
 }
 
-const readScopeOf = ({ path, scope = path }: Pick<NamedTarget, 'path' | 'scope'>): string => `${scope}:read`;
+const readScopeOf = ({ path, scope = path }: Contract): string => `${scope}:read`;
 
-function mayReadProperty({ scopes, narrowed }: Naming, to: NamedTarget, property: string): boolean {
+function mayReadProperty({ scopes, narrowed }: Naming, to: Contract, property: string): boolean {
   const scope = readScopeOf(to);
   if (scopes.has(scope)) return true;
   const part = narrowed?.get(scope);
@@ -167,7 +168,7 @@ function mayReadProperty({ scopes, narrowed }: Naming, to: NamedTarget, property
 }
 
 /** Returns true if the read scope of the caller, which may be limited to teams, covers the object. */
-function isReadable(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
+function isReadable(ctx: Naming, to: Contract, entry: DirectoryEntry): boolean {
   const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
   const teamId = teams ? teamIdOf(ctx.directory, entry) : null;
   return !teams || teamId === null || teams.includes(ctx.directory.teams.get(teamId)?.key ?? '');
@@ -185,7 +186,7 @@ export function namesSeen(
   property: string,
   among: Among = anywhere,
 ): string[] {
-  const target = to as NamedTarget;
+  const target = to as Contract;
   if (target.path === undefined || !mayReadProperty(ctx, target, property)) return [];
   const entries = among.entries ?? (to.directory ? entriesOf(ctx.directory, to) : null);
   return [...(entries?.values() ?? [])]
@@ -197,7 +198,7 @@ export function namesSeen(
 /** Maximum number of names that an error lists. */
 const listedMax = 12;
 
-function unknown(ctx: Naming, to: NamedTarget, name: string, path: string, searchScope: SearchScope): Error {
+function unknown(ctx: Naming, to: Contract, name: string, path: string, searchScope: SearchScope): Error {
   const by = to.names?.by ?? [];
   const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, searchScope)))];
   const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', searchScope))];
@@ -215,7 +216,7 @@ function unknown(ctx: Naming, to: NamedTarget, name: string, path: string, searc
   });
 }
 
-function ambiguous(to: NamedTarget, path: string, matches: readonly DirectoryEntry[]): Error {
+function ambiguous(to: Contract, path: string, matches: readonly DirectoryEntry[]): Error {
   const ids = matches.slice(0, 5).map(({ id }) => id);
   const more = matches.length > ids.length ? ` and ${matches.length - ids.length} more` : '';
   return invalidField(path, 'conflict', {

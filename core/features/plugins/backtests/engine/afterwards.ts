@@ -1,7 +1,7 @@
 // Finds the changes of an issue's fields after an event: the next change by a person, and the change by the
 // plugin's original run for the event.
-import { renderData, type EventRow } from '../../../../kernel/events/event.ts';
-import { pageOfSubject, type EventFacts } from '../../../../kernel/events/log/log.ts';
+import { renderData, type EventFacts, type EventRow } from '../../../../kernel/events/event.ts';
+import { pageOfSubject } from '../../../../kernel/events/log/log.ts';
 import { dayMs } from '../../../../platform/lib/time/time.ts';
 import type { Scope, Store } from '../../../../platform/store/store.ts';
 import { changedBy } from '../fields.ts';
