@@ -16,9 +16,8 @@ import {
 } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
-import { areAmong, findingOf, type Alias } from './read/find.ts';
+import { areAmong, findingOf, readingOf, type Alias } from './read/find.ts';
 import type { ReadSet } from './read/reads.ts';
-import { readingOf } from './read/reading.ts';
 import type { AsItWas } from './read/past.ts';
 
 type Wire = Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ import type { ContextOptions } from './request/context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
-import { createResolvedNames } from './request/resolved-names.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ContentionQueues } from './limits/contention-queues.ts';
 
 /** Number of times a write that loses races is planned, before the caller gets a conflict. */
@@ -301,4 +301,37 @@ function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
 /** Returns the objects for which a change set emits events, by id. */
 function emittedObjects({ changes }: ChangeSet): ReadonlyMap<string, object> {
   return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
+}
+
+/**
+ * Records the ids that names in a request body resolved to when it was planned. A request that is stored to be executed later, such as a
+ * proposal, is stored with these ids, so that a later rename has no effect on it.
+ */
+interface ResolvedNames {
+  note(this: void, path: string, value: unknown): void;
+  withIds(input: CheckedInput): Readonly<Record<string, unknown>>;
+}
+
+function createResolvedNames(): ResolvedNames {
+  /** Ids by path; undefined if one name resolved to several ids, such as a state in a bulk update of several teams. */
+  const noted = new Map<string, unknown>();
+  return {
+    note(path, value) {
+      const isSame = !noted.has(path) || isDeepStrictEqual(noted.get(path), value);
+      noted.set(path, isSame ? value : undefined);
+    },
+    withIds(input) {
+      if (noted.size === 0) return { ...input };
+      const body: unknown = structuredClone(input.body);
+      for (const [path, value] of noted) if (value !== undefined) putAt(body, path.split('.'), value);
+      return { ...input, body };
+    },
+  };
+}
+
+function putAt(body: unknown, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return;
+  const at = body as Record<string, unknown>;
+  if (rest.length === 0) at[name] = value;
+  else putAt(at[name], rest, value);
 }

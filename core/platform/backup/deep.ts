@@ -2,11 +2,16 @@
 // manifest.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findDamage, readFacts, type DatabaseFacts } from '../store/files/copied-database.ts';
+import { archivedName } from '../store/files/archive.ts';
+import {
+  findDamage,
+  readArchivedFiles,
+  readFacts,
+  type DatabaseFacts,
+} from '../store/files/copied-database.ts';
 import { tryLock } from '../store/files/data-dir.ts';
 import { makeOwnDir } from '../store/files/private.ts';
-import { findLacking } from './archived.ts';
-import { DamagedBackup } from './manifest.ts';
+import { DamagedBackup, type BackupPart } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
 
 /**
@@ -36,6 +41,18 @@ export async function unpackChecked(
 
 function factsText({ schema, name, generation, keyFingerprint, log, workspaces }: DatabaseFacts): string {
   return JSON.stringify([schema, name, generation, keyFingerprint, log, workspaces]);
+}
+
+/**
+ * Checks that a backup contains all event archive files that its database references.
+ * @returns the name of the first referenced part that is missing or has other content; null if there is none
+ */
+export function findLacking(database: string, parts: readonly BackupPart[]): string | null {
+  const sums = new Map(parts.map(({ name, sha256 }) => [name, sha256]));
+  const lacking = readArchivedFiles(database)
+    .map((file) => ({ name: `archive/${archivedName(file)}`, sha256: file.sha256 }))
+    .find(({ name, sha256 }) => sums.get(name) !== sha256);
+  return lacking?.name ?? null;
 }
 
 /**

@@ -8,12 +8,12 @@ import { findDamage, openLive, readContents, readFacts } from '../store/files/co
 import { blobPath } from '../store/files/blobs.ts';
 import { tryLock } from '../store/files/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
-import { findDamagedPages } from '../store/integrity/live-verify.ts';
+import { findDamagedPages } from '../store/integrity/verify.ts';
 import { recognise } from '../store/integrity/recognise.ts';
 import { filesIn } from '../store/files/paths.ts';
 import { makePrivateDir, makePrivateFile } from '../store/files/private.ts';
 import { nameWholeFile } from '../store/files/whole-file.ts';
-import { findLacking } from './archived.ts';
+import { findLacking } from './deep.ts';
 import { backupName } from './folder.ts';
 import type { Manifest } from './manifest.ts';
 import { packBackup, type PackedFile } from './pack.ts';

@@ -1,6 +1,5 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesText } from '../../../platform/lib/text/phrases.ts';
 import { error, note, warning, type Check, type Finding } from '../check.ts';
 
 /** Minimum free space for the database to grow. */
@@ -44,4 +43,13 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 
 function filesIn(dir: string): string[] {
   return statSync(dir, { throwIfNoEntry: false }) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Formats a size with binary units: `1536` → `1.5 KiB`. */
+function bytesText(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
 }

@@ -2,6 +2,10 @@
 // Requests are closed, because the server rejects unknown fields. Responses are open, because a later version
 // may add fields. Bounds of texts and lists apply to requests only: deleted texts and redacted lists in
 // responses violate them.
+import type { TSchema } from 'typebox';
+import { namedSchema } from '../../../platform/lib/schema.ts';
+import { capital } from '../../../platform/lib/text/words.ts';
+import type { Route } from '../route.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -121,4 +125,17 @@ function isMap(patterns: unknown): patterns is Record<string, JsonObject> {
 
 function typeOf(values: readonly unknown[]): string | string[] {
   return values.includes(null) ? ['string', 'null'] : 'string';
+}
+
+/** `issue.state_changed` → `IssueStateChanged` */
+export function nameOf(words: string): string {
+  return words
+    .split(/[^a-zA-Z0-9]+/)
+    .map(capital)
+    .join('');
+}
+
+/** Names a body after its operation if it has no name, because every body in the document needs one. */
+export function bodyNameOf(route: Route, schema: TSchema, suffix: 'Body' | 'Answer'): TSchema {
+  return 'x-name' in schema ? schema : namedSchema(`${nameOf(route.name)}${suffix}`, { ...schema });
 }

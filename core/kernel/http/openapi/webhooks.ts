@@ -2,10 +2,9 @@
 // OpenAPI document.
 import { Type, type TSchema } from 'typebox';
 import { Closed, namedSchema } from '../../../platform/lib/schema.ts';
-import type { Components, JsonObject } from './components.ts';
+import { nameOf, type Components, type JsonObject } from './components.ts';
 import { exampleByName } from './examples.ts';
 import { deliveryParameters } from './headers.ts';
-import { nameOf } from './names.ts';
 
 export interface SentEvent {
   readonly type: string;

@@ -2,7 +2,7 @@
 // base before it. Every object is verified as it is read. If one is damaged, another base is used; the damage
 // is reported if no other base covers the time.
 import { open, rm, type FileHandle } from 'node:fs/promises';
-import { checkFile } from '../../store/files/file-check.ts';
+import { checkFile } from '../../store/files/copied-database.ts';
 import type { LogHead } from '../../store/log-head.ts';
 import type { Destination } from './destination/destination.ts';
 import { CopyError, findTarget, type RestoreTarget } from './moment.ts';

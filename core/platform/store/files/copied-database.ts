@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import type { ArchivedFile } from './archive.ts';
 import { digestIn, type Digest } from './blobs.ts';
-import { readOnlyUri } from '../integrity/uri.ts';
+import { immutableUri, readOnlyUri } from '../integrity/uri.ts';
 import { readLogHead, type LogHead } from '../log-head.ts';
 
 type Connection = InstanceType<typeof Database>;
@@ -152,4 +152,27 @@ function openReadOnly(path: string): Connection {
 
 function number(db: Connection, sql: string): number {
   return Number(Object.values(db.prepare(sql).all()[0] as Record<string, number>)[0]);
+}
+
+export interface FileFacts {
+  /** Faults that SQLite finds in the file; empty if it is intact. */
+  readonly faults: readonly string[];
+  /** Log head of the database; null if Tatami did not make the file, or if it is too damaged to read. */
+  readonly head: LogHead | null;
+  readonly generation: string | null;
+}
+
+/** @param path file whose log was checkpointed. @throws libsql's error if the file is not a database */
+export function checkFile(path: string): FileFacts {
+  const db = new Database(immutableUri(path));
+  try {
+    const rows = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+    const faults = rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+    if (faults.length > 0) return { faults, head: null, generation: null };
+    const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
+    const [row] = db.prepare('SELECT generation FROM installation').all() as { generation: string }[];
+    return { faults, head: head ?? null, generation: row?.generation ?? null };
+  } finally {
+    db.close();
+  }
 }

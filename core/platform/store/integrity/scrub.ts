@@ -2,9 +2,8 @@
 // checkpoint pages may not have their checksum yet.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { damageOf, type Damage } from './damage.ts';
-import { openPageFile } from './pages/page-file.ts';
+import { openPageFile, readOrNull } from './pages/page-file.ts';
 import type { PageSums } from './pages/page-sums.ts';
-import { readOrNull } from './read-or-null.ts';
 
 /**
  * Minimum size of a piece; verifying it takes less than a millisecond. Large files use larger pieces, so that

@@ -49,3 +49,37 @@ function verify(file: PageFile, sums: PageSums): Verified {
 /** Returns 0 if the header cannot be read. */
 const pagesByHeader = (first: Buffer | null): number =>
   first && first.length >= 32 ? first.readUInt32BE(28) : 0;
+
+/** A page in the middle of a checkpoint mismatches briefly; a damaged one mismatches on every check. */
+const looks = 6;
+const pauseMs = 250;
+
+/**
+ * Verifies page checksums from a separate process while a server may write: a copy made by SQLite would propagate the content of a
+ * damaged page. Must not run in a process in which SQLite has the file open. docs/decisions/0024.
+ * @returns the damaged pages; empty if there are no checksums yet
+ */
+export async function findDamagedPages(database: string): Promise<readonly number[]> {
+  if (!hasSums(database)) return [];
+  let suspects = verifyPages(database).damaged;
+  for (let look = 1; look < looks && suspects.length > 0; look++) {
+    await Bun.sleep(pauseMs);
+    suspects = stillWrong(database, suspects);
+  }
+  return suspects;
+}
+
+function stillWrong(database: string, suspects: readonly number[]): number[] {
+  const sums = readSums(database);
+  const file = openPageFile(database, { pageBytes: sums.pageBytes });
+  try {
+    const pages = file.log?.pages ?? file.header()?.pages ?? Infinity;
+    return suspects.filter((page) => {
+      if (page > pages || file.log?.frameOf.has(page)) return false;
+      const content = file.read(page);
+      return !content || sums.verdictOf(page, content) === 'wrong';
+    });
+  } finally {
+    file.close();
+  }
+}

@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine/engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
 import { openCheckpointer, type Checkpointer } from '../integrity/wal/checkpointer.ts';
-import { leaveOpen } from '../integrity/wal/leave-open.ts';
+import { leaveOpen } from '../integrity/wal/close-checkpointed.ts';
 import { openScrub } from '../integrity/scrub.ts';
 import type { LogHead } from '../log-head.ts';
 import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';

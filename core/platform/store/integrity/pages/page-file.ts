@@ -1,8 +1,7 @@
 // Reads database pages without SQLite, with or without the write-ahead log. SQLite must not have the file
 // open in this process, because closing any descriptor of a file drops all locks on it.
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { newPageBytes } from './page-sums.ts';
-import { readOrNull } from '../read-or-null.ts';
 import { frameContentAt, readWalLog, type WalLog } from '../wal/wal-log.ts';
 
 const magic = 'SQLite format 3\0';
@@ -95,4 +94,18 @@ function headerOf(page: Buffer): DatabaseHeader | null {
     pages: page.readUInt32BE(28),
     schema: page.readUInt32BE(60),
   };
+}
+
+/**
+ * Reads from a disk that may be failing: an unreadable sector counts as damaged content.
+ * @returns the number of bytes read, which is smaller at the end of the file or before an unreadable page; null if the disk cannot read
+ *   there
+ */
+export function readOrNull(fd: number, into: Buffer, bytes: number, at: number): number | null {
+  try {
+    return readSync(fd, into, 0, bytes, at);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EIO') return null;
+    throw error;
+  }
 }

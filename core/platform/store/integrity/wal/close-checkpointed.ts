@@ -3,7 +3,6 @@
 import type Database from 'libsql';
 import { existsSync } from 'node:fs';
 import { openCheckpointer } from './checkpointer.ts';
-import { leaveOpen } from './leave-open.ts';
 
 export function closeCheckpointed(db: Database.Database, path: string): void {
   if (!existsSync(`${path}-wal`)) return void db.close();
@@ -13,4 +12,15 @@ export function closeCheckpointed(db: Database.Database, path: string): void {
   checkpointer.close();
   if (isCheckpointed) db.close();
   else leaveOpen(db);
+}
+
+const leftOpen = new Set<Database.Database>();
+
+/**
+ * Leaves a connection open whose checksums could not be updated: on the last close SQLite would checkpoint without updating them. The
+ * process exit ends it as in a crash, and the log remains for the next start.
+ */
+export function leaveOpen(db: Database.Database): void {
+  if (db.inTransaction) db.exec('ROLLBACK');
+  leftOpen.add(db);
 }
