@@ -1,6 +1,6 @@
 // Boards. Values that a board names must exist when the board is written. A value that is deleted later
 // leaves an empty column or matches nothing.
-import { sameValue } from '../../kernel/changes/change.ts';
+import { sameValue, type NewEntity } from '../../kernel/changes/change.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
@@ -104,7 +104,7 @@ function meant(ctx: Context, visibility: BoardVisibility, groupBy: string, value
 function requireColumns(
   ctx: Context,
   visibility: BoardVisibility,
-  { columns, groupBy }: Omit<Board, 'version'>,
+  { columns, groupBy }: NewEntity<Board>,
 ): void {
   const taken = new Map<GroupKey, number>();
   for (const [index, { value }] of (columns ?? []).entries()) {

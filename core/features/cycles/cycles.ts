@@ -1,6 +1,6 @@
 // Cycles. They are created by people or by the rhythm of a team, and started and completed at their times, or
 // earlier by request.
-import type { ChangeSet } from '../../kernel/changes/change.ts';
+import type { ChangeSet, NewEntity } from '../../kernel/changes/change.ts';
 import { getEntity, removed, updated, isoTime } from '../../kernel/changes/operations.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
@@ -253,7 +253,7 @@ export const cycles = defineResource(cycle, cycleModel, {
 });
 
 /** Past start and end times are immutable. @throws ApiError validation_failed */
-function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
+function requireOpen(before: Cycle, after: NewEntity<Cycle>): void {
   const isMoved = { startsAt: before.startsAt !== after.startsAt, endsAt: before.endsAt !== after.endsAt };
   const path =
     before.status !== 'upcoming' && isMoved.startsAt
@@ -269,7 +269,7 @@ function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
 }
 
 /** @throws ApiError validation_failed */
-function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void {
+function requireSpan({ startsAt, endsAt, status }: NewEntity<Cycle>): void {
   if (status === 'completed') return;
   if (startsAt < 0) throw invalidField('startsAt', 'too_small', 'Give a time in 1970 or later.');
   if (endsAt <= startsAt)

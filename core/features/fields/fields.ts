@@ -1,6 +1,7 @@
 // Custom fields as a resource. Keys are unique; options cannot be removed, since issues may have them.
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { foldName } from '../../platform/lib/text/case-folding.ts';
+import type { NewEntity } from '../../kernel/changes/change.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { teamQuery, usableInTeam } from '../common/team-or-workspace.ts';
@@ -35,7 +36,7 @@ export const fields = defineResource(field, fieldModel, {
 });
 
 /** @throws ApiError validation_failed */
-function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field | null): void {
+function checkOptions({ type, options }: NewEntity<Field>, before: Field | null): void {
   const isSelect = type === 'select' || type === 'multi_select';
   if (isSelect !== options.length > 0)
     throw isSelect

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Change, ChangeSet } from '../../kernel/changes/change.ts';
+import type { Change, ChangeSet, NewEntity } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
@@ -230,7 +230,7 @@ export async function planIssue(
     );
   if (externalSource !== undefined && externalId !== undefined)
     await requireExternalFree(ctx, { source: externalSource, externalId }, at);
-  const values: Omit<Issue, 'version'> = {
+  const values: NewEntity<Issue> = {
     id: ctx.ids.next(contract.id),
     teamId: team.id,
     number,

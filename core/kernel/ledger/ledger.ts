@@ -18,11 +18,11 @@ export const quantities = [
   'runs',
   'deliveries',
 ] as const;
-export type Quantity = (typeof quantities)[number];
-export type LedgerAmounts = Readonly<Record<Quantity, number>>;
+export type LedgerQuantity = (typeof quantities)[number];
+export type LedgerAmounts = Readonly<Record<LedgerQuantity, number>>;
 
 export interface Ledger {
-  charge(billingAccount: BillingAccount, quantity: Quantity, amount: number): void;
+  charge(billingAccount: BillingAccount, quantity: LedgerQuantity, amount: number): void;
   chargeAll(billingAccount: BillingAccount, amounts: Partial<LedgerAmounts>): void;
   /** Returns the usage of a workspace in the last hour, by account; null is the workspace itself. */
   usageOf(workspaceId: string): ReadonlyMap<string | null, LedgerAmounts>;
@@ -38,18 +38,18 @@ interface Account {
   readonly workspaceId: string;
   readonly billingAccount: string | null;
   /** Ring buffer: slot `n` is at index `n % slotsRetained`. */
-  readonly slots: { at: number; amounts: Record<Quantity, number> }[];
+  readonly slots: { at: number; amounts: Record<LedgerQuantity, number> }[];
 }
 
-const nothing = (): Record<Quantity, number> =>
-  Object.fromEntries(quantities.map((quantity) => [quantity, 0])) as Record<Quantity, number>;
+const nothing = (): Record<LedgerQuantity, number> =>
+  Object.fromEntries(quantities.map((quantity) => [quantity, 0])) as Record<LedgerQuantity, number>;
 
 /** @param monotonicMs a monotonic clock */
 export function createLedger(monotonicMs: () => number): Ledger {
   const accounts = new LRUCache<string, Account>({ max: accountsMax });
 
   /** Returns the account's mutable amounts in the current slot. */
-  const current = ({ workspaceId, billingAccount }: BillingAccount): Record<Quantity, number> => {
+  const current = ({ workspaceId, billingAccount }: BillingAccount): Record<LedgerQuantity, number> => {
     const at = Math.floor(monotonicMs() / slotMs);
     const key = `${workspaceId} ${billingAccount ?? ''}`;
     let account = accounts.get(key);
@@ -68,7 +68,8 @@ export function createLedger(monotonicMs: () => number): Ledger {
     charge: (billingAccount, quantity, amount) => void (current(billingAccount)[quantity] += amount),
     chargeAll(billingAccount, amounts) {
       const used = current(billingAccount);
-      for (const quantity in amounts) used[quantity as Quantity] += amounts[quantity as Quantity] ?? 0;
+      for (const quantity in amounts)
+        used[quantity as LedgerQuantity] += amounts[quantity as LedgerQuantity] ?? 0;
     },
     usageOf(workspaceId) {
       const since = Math.floor(monotonicMs() / slotMs) - slotsRetained;

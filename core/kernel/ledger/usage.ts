@@ -1,7 +1,7 @@
 // Reports the recent usage and the stored bytes of a workspace, by caller.
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { quantities, type LedgerAmounts, type Quantity } from './ledger.ts';
+import { quantities, type LedgerAmounts, type LedgerQuantity } from './ledger.ts';
 
 const accountsListedMax = 200;
 /** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
@@ -96,18 +96,19 @@ async function namesOf(
 }
 
 function sumOf(all: readonly LedgerAmounts[]): LedgerAmounts {
-  const sum = (quantity: Quantity): number => all.reduce((so, amounts) => so + amounts[quantity], 0);
+  const sum = (quantity: LedgerQuantity): number => all.reduce((so, amounts) => so + amounts[quantity], 0);
   return Object.fromEntries(quantities.map((quantity) => [quantity, sum(quantity)])) as Record<
-    Quantity,
+    LedgerQuantity,
     number
   >;
 }
 
 /** Rounds to thousandths; returns zeros for an account without usage. */
 function rounded(amounts: LedgerAmounts | undefined): LedgerAmounts {
-  const displayed = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
+  const displayed = (quantity: LedgerQuantity): number =>
+    Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
   return Object.fromEntries(quantities.map((quantity) => [quantity, displayed(quantity)])) as Record<
-    Quantity,
+    LedgerQuantity,
     number
   >;
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import type { ChangeSet, NewEntity } from '../../../kernel/changes/change.ts';
 import { getEntity, isoTime, updated } from '../../../kernel/changes/operations.ts';
 import type { Created } from '../../../kernel/contract/contract.ts';
 import { schemasOf, responseProperties } from '../../../kernel/contract/schemas.ts';
@@ -53,7 +53,7 @@ const SecretRotated = namedSchema(
   }),
 );
 
-const check = (_: Context, after: Omit<OAuthApp, 'version'>, before: OAuthApp | null): void =>
+const check = (_: Context, after: NewEntity<OAuthApp>, before: OAuthApp | null): void =>
   checkApp(after, before);
 const plain = plainOperations(oauthApp, oauthAppModel, { check });
 
