@@ -208,8 +208,8 @@ const guards: readonly Guard[] = [
   {
     name: 'linking requires recent authentication',
     ...at('outside', 'core/features/sign-in/providers/forms.ts'),
-    guarding: 'path: `linked/${key}`, isSensitive: true',
-    broken: 'path: `linked/${key}`, isSensitive: false',
+    guarding: 'path: `linked/${key}`,\n          isSensitive: true',
+    broken: 'path: `linked/${key}`,\n          isSensitive: false',
   },
 ];
 
