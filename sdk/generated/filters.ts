@@ -467,7 +467,6 @@ export interface InboxItemFilter {
         | 'project_update'
         | 'webhook_disabled'
         | 'plugin_disabled'
-        | 'plugin_unheard'
         | 'plugin_missed_events'
         | 'plugin_loop'
         | 'plugin_budget'

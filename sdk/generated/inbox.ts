@@ -37,7 +37,6 @@ export interface InboxItem {
     | 'project_update'
     | 'webhook_disabled'
     | 'plugin_disabled'
-    | 'plugin_unheard'
     | 'plugin_missed_events'
     | 'plugin_loop'
     | 'plugin_budget'

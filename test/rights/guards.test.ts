@@ -142,13 +142,6 @@ const guards: readonly Guard[] = [
     broken: "if (isMasked(url) && url === '')",
     suite: 'test/rights/webhook-urls.test.ts',
   },
-  {
-    name: 'installs of earlier versions are reported',
-    file: 'core/features/plugins/installs/notify-unmatched.ts',
-    guarding: 'if (reason === null) continue;',
-    broken: "if (reason !== '') continue;",
-    suite: 'test/rights/earlier-installs.test.ts',
-  },
 ];
 // The guards with the fastest suites.
 testGuards(

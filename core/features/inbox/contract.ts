@@ -29,7 +29,6 @@ const kinds = [
   'project_update',
   'webhook_disabled',
   'plugin_disabled',
-  'plugin_unheard',
   'plugin_missed_events',
   'plugin_loop',
   'plugin_budget',

@@ -18,7 +18,6 @@ import { checkEngines } from './installs/versions/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
 import { installModel, type Install } from './installs/schema.ts';
-import { notifyUnmatched } from './installs/notify-unmatched.ts';
 import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { scheduledRoutes } from './one-time-jobs/routes.ts';
@@ -81,7 +80,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     routes: routesOf(deps, workers),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warmUp(deps);
-      await lookThrough(deps, workers);
+      await checkEngines(deps, workers.stateOps);
       await shadows.start();
       await runs.start();
       await waits.start();
@@ -144,15 +143,6 @@ function warmUp({ sandbox, services: { log } }: PluginDeps): void {
   sandbox
     .get()
     .catch((error: unknown) => log('error', 'sandbox failed to start', { error: errorForLog(error) }));
-}
-
-/**
- * Checks the stored installs against this server version: notifies admins of subscriptions that cannot be
- * read, and disables or enables installs.
- */
-async function lookThrough(deps: PluginDeps, { stateOps }: PluginWorkers): Promise<void> {
-  await notifyUnmatched(deps);
-  await checkEngines(deps, stateOps);
 }
 
 function routesOf(
