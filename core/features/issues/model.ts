@@ -14,7 +14,7 @@ import { findTeam } from '../common/directory.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
-import { stateTimes, timesIn } from './query/in-state.ts';
+import { stateTimes } from './query/in-state.ts';
 import { issueNumber } from './order/number.ts';
 import { purgedOps } from './purged.ts';
 
@@ -206,7 +206,6 @@ export const issueModel = modelOf(issue, {
     follows: {
       from: 'stateId',
       fields: stateTimes,
-      of: (ctx, before, { stateId = before.stateId }) => timesIn(ctx, before, stateId),
     },
     subjectId: (issue) => issue.id,
     alias: {

@@ -42,7 +42,7 @@ export interface ModelOptions<E extends Entity> {
   readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
-  readonly follows?: Follows<E>;
+  readonly follows?: Follows;
   /** For entities that can be purged: the event, and the ops that first delete the dependent rows. */
   readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
   /**
@@ -69,10 +69,9 @@ export interface ModelSpec<E extends Entity, W extends Wire> extends ModelOption
 }
 
 /** Fields derived from another field. An undo restores them together with it, and never alone. */
-interface Follows<E extends Entity> {
+interface Follows {
   readonly from: string;
   readonly fields: readonly string[];
-  of(ctx: Context, before: E, patch: Partial<E>): Partial<E>;
 }
 
 /** Model of any entity: its parts that do not depend on the type of the entity. */
@@ -91,7 +90,7 @@ export interface EntityModel<E extends Entity, W> extends AnyModel {
   readonly select: string;
   fromRow(row: SqlRow): E;
   readonly asItWas: AsItWas<E> | undefined;
-  readonly follows: Follows<E> | undefined;
+  readonly follows: Follows | undefined;
   wire(entity: E, view: View): W;
   /** Finds an object by id or alias, staged changes included; undefined if the caller cannot see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;

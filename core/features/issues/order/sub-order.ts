@@ -116,8 +116,8 @@ async function findOther(ctx: Context, { id }: Issue, { by, other }: PositionExt
 }
 
 /**
- * Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which
- * earlier versions created.
+ * Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which an
+ * imported file may contain.
  */
 async function placedBehind(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
   const { parentId, subOrder } = issue;

@@ -15,7 +15,7 @@ const notBegunTypes: ReadonlySet<string> = new Set(['triage', 'backlog', 'unstar
  * change them, even if unknown.
  * @param issue null for a creation
  */
-export function timesIn(
+function timesIn(
   { directory: { states }, nowMs }: Context,
   issue: Timed | null,
   stateId: string,

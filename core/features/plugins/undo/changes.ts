@@ -115,10 +115,7 @@ async function update(ctx: Context, models: UndoModels, reverted: RevertedObject
     return moved.get('deletedAt') === null
       ? orNull(async () => alone(await model.comesBack!(ctx, entity)))
       : removal(ctx, models, reverted);
-  const own = patchOf(entity, moved);
-  const { follows } = model;
-  // Changes stored by an earlier server version lack fields that were added since.
-  const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
+  const patch = patchOf(entity, moved);
   // Issue numbers belong to a team, so an issue that the undo moves to another team gets a new number.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
   return alone(model.update(entity, patch as Partial<Entity>, ctx.nowMs()));

@@ -135,8 +135,7 @@ async function takeBackValues(
     reverted.values.set(name, value);
     reverted.moved.set(name, value);
     if (name === follows?.from)
-      for (const each of follows.fields)
-        if (each in change.before) reverted.moved.set(each, change.before[each as keyof Entity]);
+      for (const each of follows.fields) reverted.moved.set(each, change.before[each as keyof Entity]);
     reverted.cause ??= change.cause;
   }
 }
