@@ -67,7 +67,7 @@ test('readers get the same events packed and plain, and events of one change sha
   const shared = rows.filter((row) => row.data_json.startsWith('='));
   expect(shared.length).toBeGreaterThanOrEqual(1);
   expect(rows.some((row) => row.packed && row.packed.byteLength > 4096)).toBe(true);
-  // The format of an earlier version.
+  // The format of short events.
   for (const [index, row] of rows.entries()) {
     const distance = row.data_json.startsWith('=') ? Number(row.data_json.slice(1)) : 0;
     const holder = rows[index - distance]!;

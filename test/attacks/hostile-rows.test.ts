@@ -1,4 +1,4 @@
-// Database rows whose file reference is not a SHA-256, as an import of an earlier version could write them.
+// Database rows whose file reference is not a SHA-256, as another program could write them.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

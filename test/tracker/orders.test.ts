@@ -225,7 +225,7 @@ const makeEqual = composedStatement(
   "UPDATE issues SET sub_order = 'a1' WHERE workspace_id = :ws AND parent_id = :parent",
 );
 
-test('equal ranks of an earlier version order by creation time, and the next reorder replaces them', async () => {
+test('equal ranks of an import order by creation time, and the next reorder replaces them', async () => {
   const [parent = ''] = await issuesOf('equal parent', 1);
   const [a = '', b = '', c = '', d = ''] = await issuesOf('equal', 4, { parentId: parent });
   const scope = scopeOf(app.workspace.workspaceId);

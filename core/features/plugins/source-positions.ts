@@ -17,7 +17,6 @@ export function sourceMapLookupOf(sourceMap: PackageSourceMap | null | undefined
   return (line, column) => {
     if (line < 1 || column < 1) return null;
     const original = originalPositionFor(map, { line, column: column - 1 });
-    // Packages installed by older server versions may have mappings to missing sources or lines.
     if (!original.source || original.line < 1 || original.column < 0) return null;
     return { file: original.source, line: original.line, column: original.column + 1 };
   };

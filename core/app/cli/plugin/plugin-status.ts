@@ -4,8 +4,7 @@ import type { InstallMode } from '../../../features/plugins/installs/contract.ts
 
 interface Probation {
   readonly runsLeft: number;
-  /** Absent on older servers. */
-  readonly message?: string;
+  readonly message: string;
 }
 
 /** Of an install as it is shown. */

@@ -1,5 +1,5 @@
 // Storage format of an event's cause and data: one compressed text, stored once for all events of a change that share
-// it. Earlier versions stored two plain texts, and old events may be in an archive file.
+// it; two plain texts if they are short. Old events may be in an archive file.
 import type { Cause } from './origin.ts';
 
 /** Cause and data of an event, as JSON. */

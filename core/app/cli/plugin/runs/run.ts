@@ -28,8 +28,8 @@ export interface Run {
   progress: { done: number; of: number; unit?: string } | null;
   continuedBy: string | null;
   proposalId?: string | null;
-  /** Scopes that would show more; absent on older servers. */
-  leftOut?: string[];
+  /** Scopes that would show more. */
+  leftOut: string[];
 }
 
 /** Waits for the end of a run, and says every few seconds what it waits for. */

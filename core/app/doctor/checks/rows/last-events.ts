@@ -57,8 +57,7 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
     if (!event || isEnded(kind, event.data)) return true;
     if (!partsOfIssues.includes(kind)) return false;
     const { issue, commentId } = event.data;
-    // A reaction is removed with its comment. Events of earlier versions have no issue field, and an inbox
-    // item may have no issue.
+    // A reaction is removed with its comment. An inbox item may have no issue.
     if (typeof commentId === 'string' && mayBeGone(workspaceId, 'comment', commentId)) return true;
     const issueId = idOf(issue);
     return typeof issueId === 'string' ? mayBeGone(workspaceId, 'issue', issueId) : issueId === undefined;
