@@ -52,7 +52,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'the secret of a client is compared',
-    ...at('attacks', 'core/features/oauth/engine/client-secrets.ts'),
+    ...at('attacks', 'core/features/oauth/engine/engine.ts'),
     guarding: 'return clients.proves(this.clientId, text);',
     broken: 'return clients.proves(this.clientId, text).then(() => true);',
   },

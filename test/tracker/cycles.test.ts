@@ -81,7 +81,7 @@ describe('a rhythm', () => {
     ['America/New_York', '2027-10-30T12:00:00Z', '2027-11-01T04:00 2027-11-08T05:00', 169],
     ['Asia/Kolkata', '2027-03-24T12:00:00Z', '2027-03-28T18:30 2027-04-04T18:30', 168],
   ])('in %s from %s on: %s', async (timeZone, now, wanted, hours) => {
-    const { spansFrom } = await import('../../core/features/cycles/spans.ts');
+    const { spansFrom } = await import('../../core/features/cycles/course.ts');
     const rhythm = { weeks: 1, startsOn: 'monday', cooldownWeeks: 0 } as const;
     const spans = spansFrom(timeZone, rhythm, { ms: Date.parse(now), isEnd: false }, 3);
     const matching = spans.find(({ startsAt }) =>

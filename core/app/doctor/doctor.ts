@@ -17,7 +17,7 @@ import { work } from './checks/rows/work.ts';
 import type { Subject } from './subject.ts';
 import { join, dirname } from 'node:path';
 import { recognise } from '../../platform/store/integrity/recognise.ts';
-import { isDatabase } from './acceptable.ts';
+import { isDatabase } from './mend.ts';
 import { createArchive } from '../../platform/store/files/archive.ts';
 import { statSync, existsSync, readFileSync, createReadStream } from 'node:fs';
 import { listBackups } from '../../platform/backup/folder.ts';

@@ -21,19 +21,19 @@ import { findProblem } from '../../platform/backup/folder.ts';
 import { readManifest } from '../../platform/backup/unpack.ts';
 import { tryLock } from '../../platform/store/files/data-dir.ts';
 import { verifyPages } from '../../platform/store/integrity/verify.ts';
-import { requireDatabase, requireTables } from './acceptable.ts';
 import { some } from './check.ts';
 import { describePages } from './checks/pages.ts';
 import { linksOf, pathsOf } from '../../platform/store/files/paths.ts';
 import { requireOwner } from '../../platform/store/files/private.ts';
-import type { Subject } from './subject.ts';
+import type { ReadRows, Subject } from './subject.ts';
 import { unfinished } from './checks/permissions.ts';
-import { changeOffline, schemaAt } from '../../platform/store/engine/looking.ts';
+import { changeOffline, schemaAt, latestSchema } from '../../platform/store/engine/looking.ts';
 import { orphaned } from './checks/rows/orphans.ts';
 import { adoptDatabase } from '../../platform/store/integrity/adopt.ts';
 import { checkWhole } from '../../platform/store/integrity/pages/whole-check.ts';
 import { beginHistory } from '../../platform/store/files/new-history.ts';
 import { brokenReferences } from './checks/structure.ts';
+import { schemaOfFile } from '../../platform/store/integrity/recognise.ts';
 
 // Type of the repairs of `tatami doctor fix ID`. No server may use the directory during a repair.
 
@@ -150,7 +150,7 @@ const accept: Fix = {
     const damage = checkWhole(path.database)[0] ?? brokenReferences({ rows })[0];
     if (damage !== undefined)
       throw new Error(`${path.database} is damaged and cannot be accepted: ${damage}. Restore a backup.`);
-    requireTables({ path, rows });
+    requireTables(path.database, rows);
   },
   mend({ dir, path, nowMs }) {
     const generation = beginHistory(path.database, nowMs);
@@ -291,4 +291,32 @@ function copyAside({ dir, nowMs }: Subject, folder: string): void {
     if (stats.isFile() && !readFileSync(from).equals(readFileSync(to)))
       throw new Error(`The copy ${to} differs from ${from}. Nothing was changed; try again.`);
   }
+}
+
+const wayBack = 'Restore a backup with `tatami restore`.';
+
+/** Returns true if the header of the file contains a schema version. */
+export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
+
+/** @throws Error if the file is not a database of Tatami */
+function requireDatabase(path: string): void {
+  if (!isDatabase(path)) throw new Error(`${path} is missing, empty or not a Tatami database. ${wayBack}`);
+}
+
+/** @throws Error if the database lacks what a new log generation needs */
+function requireTables(database: string, rows: ReadRows): void {
+  const at = schemaOfFile(database);
+  if (at > latestSchema)
+    throw new Error(
+      `${database} has schema ${at}, but this version supports up to ${latestSchema}. ${wayBack}`,
+    );
+  const existing = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
+  const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !existing.has(name));
+  const lacks =
+    missing.length > 0
+      ? missing.map(({ name }) => `table ${name}`)
+      : ['log_head', 'installation']
+          .filter((table) => rows(`SELECT 1 FROM ${table} WHERE id = 1`).length === 0)
+          .map((table) => `the row of ${table}`);
+  if (lacks.length > 0) throw new Error(`${database} lacks ${some(lacks)} of schema ${at}. ${wayBack}`);
 }

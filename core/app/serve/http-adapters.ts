@@ -19,7 +19,7 @@ import { createValues } from '../../kernel/http/values.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-pool.ts';
 import { errorPage } from '../pages/pages.ts';
-import { createPropose } from '../../features/proposals/propose.ts';
+import { createPropose } from '../../features/proposals/make.ts';
 import type { Scope } from '../../platform/store/store.ts';
 import type { Socket } from './socket.ts';
 

@@ -3,9 +3,12 @@
 import { createCommitter, type Committer } from '../../kernel/changes/commit.ts';
 import { createFreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import { createIds, type Ids } from '../../platform/lib/ids.ts';
-import { directoryAfter } from '../../kernel/resource/directory.ts';
+import { directoryAfter, directorySection } from '../../kernel/resource/directory.ts';
 import { openStore } from '../../platform/store/open-store.ts';
 import type { Store } from '../../platform/store/store.ts';
+import { directoryLoaders } from '../features.ts';
+import { createOperatorRpc } from './operator-rpc.ts';
+import type { OperatorRpc } from './rpc-schemas.ts';
 
 export interface Offline {
   readonly store: Store;
@@ -27,4 +30,16 @@ export function openOffline(dataDir: string, baseUrl: string, nowMs: () => numbe
     directoryAfter,
   });
   return { store, ids, committer, close };
+}
+
+export interface OfflineRpc {
+  readonly rpc: OperatorRpc;
+  close(): Promise<void>;
+}
+
+/** @throws Error if a server uses the directory, or it cannot be opened */
+export function openOfflineRpc(dataDir: string, baseUrl: string, nowMs: () => number): OfflineRpc {
+  const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
+  const { load } = directorySection(store, directoryLoaders);
+  return { rpc: createOperatorRpc({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
 }

@@ -10,8 +10,7 @@ import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import type { ProtectedResource } from './resources.ts';
-import { looksIssued } from './token-text.ts';
-import { hashOf } from './tokens.ts';
+import { hashOf, looksIssued } from './tokens.ts';
 
 interface AccessTokenRow {
   workspace_id: string;

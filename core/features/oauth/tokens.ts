@@ -1,5 +1,5 @@
 // Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { IdentityDeps } from '../people/deps.ts';
 import { setGrantUsed } from './grants/live.ts';
 import { sealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
@@ -145,4 +145,15 @@ export function createTokens({ store, sealing, nowMs }: IdentityDeps): Tokens {
       await store.commit([systemOp(removeToken, { id: hashOf(token) })]);
     },
   };
+}
+
+/** Secret scanners recognize these prefixes; 256 random bits follow. */
+const prefixes = { AccessToken: 'tta_', RefreshToken: 'ttr_' } as const;
+
+export function mintText(tokenType: keyof typeof prefixes): string {
+  return prefixes[tokenType] + randomBytes(32).toString('base64url');
+}
+
+export function looksIssued(tokenType: keyof typeof prefixes, text: string): boolean {
+  return text.startsWith(prefixes[tokenType]) && text.length === 47;
 }

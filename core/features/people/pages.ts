@@ -14,6 +14,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { Type } from 'typebox';
 import type { Device, SignedIn } from '../sign-in/sessions/sessions.ts';
+import { passwordMax, passwordMin } from './accounts/password-rules.ts';
 
 /** Maximum age of the last authentication for a sensitive change. */
 export const proofMs = 10 * 60_000;
@@ -171,3 +172,16 @@ export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<P
   const script = parts.find((part) => part.script !== undefined)?.script;
   return script === undefined ? {} : { script };
 }
+
+/** Renders a field for a new password, with the name `password`. */
+export const newPasswordField = (label: string): Html =>
+  html`<label
+    >${label}<small>At least ${passwordMin} characters, such as a few random words.</small
+    ><input
+      type="password"
+      name="password"
+      autocomplete="new-password"
+      minlength="${passwordMin}"
+      maxlength="${passwordMax}"
+      required
+  /></label>`;

@@ -10,8 +10,11 @@ import { dayMs } from '../../platform/lib/time/time.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
 import { proposal } from './contract.ts';
 import { diffOf, titleOf, type Differ } from './diff.ts';
-import { proposalModel, type Proposal } from './model.ts';
+import { proposalModel, showWhole, type Proposal } from './model.ts';
 import { sealWrites } from './writes.ts';
+import type { Committer } from '../../kernel/changes/commit.ts';
+import type { Propose } from '../../kernel/http/write.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
 
 /** Time until an undecided proposal expires. */
 const openMs = 7 * dayMs;
@@ -117,4 +120,28 @@ function itemsAbout(
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
   const requesters = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
   return itemsFor([...new Set([...admins, ...requesters])], item, { ids, nowMs });
+}
+
+/** `Tatami-Mode: propose`: stores a planned API write as a proposal. */
+export function createPropose(committer: Committer): Propose {
+  return (now, write, sinceMs) => {
+    const { actor, cause, authority } = now;
+    const planned = { since: sinceMs, until: now.nowMs() };
+    const created = makeProposal(
+      { committer, planned, actor, grantId: authority.grantId, cause, run: null, writes: [write] },
+      makingIn(now),
+    );
+    if (!created)
+      throw new ApiError(
+        'conflict',
+        'Nothing to propose: this request changes no object that a proposal can show. Send it without the header Tatami-Mode.',
+      );
+    const { after, id } = created.proposal;
+    return {
+      changes: [created.proposal, ...created.items],
+      body: showWhole(after, now),
+      status: 202,
+      location: `${now.baseUrl}/api/v1/proposals/${id}`,
+    };
+  };
 }

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { triageRoutes } from './routes.ts';
-import { snooze } from './snooze.ts';
+import { snooze } from './triage.ts';
 
 export const triage = defineFeature({
   name: 'triage',

@@ -13,8 +13,11 @@ import { mentionsIn } from '../common/mentions.ts';
 import { comment } from '../comments/contract.ts';
 import { firstState, statesOf } from '../common/directory.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
-import { issueModel, type Issue, type IssueResponse } from '../issues/model.ts';
+import { issueModel, snoozeTimerName, type Issue, type IssueResponse } from '../issues/model.ts';
 import { resolvePatch } from '../issues/references.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import { putOff } from '../teams/archived.ts';
+import { team } from '../teams/contract.ts';
 
 export const TriageDecline = namedSchema(
   'TriageDecline',
@@ -125,3 +128,19 @@ function said(ctx: Context, issue: Issue, body: string) {
     deletedAt: null,
   });
 }
+
+/** Ends the snooze of an issue in triage. */
+export const snooze: DueTimer = {
+  name: snoozeTimerName,
+  isSetBy: ({ kind, after }) =>
+    kind === team.name || (kind === issueModel.name && (after as Issue).snoozedUntil !== null),
+  async fire(ctx, id) {
+    const issue = await issueModel.find(ctx, id);
+    const isDue =
+      issue?.snoozedUntil != null && issue.deletedAt === null && issue.snoozedUntil <= ctx.nowMs();
+    const waits = isDue && putOff(ctx, issue.teamId, { name: snoozeTimerName, id });
+    if (waits) return waits;
+    const change = isDue ? issueModel.update(issue, { snoozedUntil: null }, ctx.nowMs()) : null;
+    return { changes: change ? [change] : [] };
+  },
+};

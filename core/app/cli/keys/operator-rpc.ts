@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { addressOf, readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { openOfflineRpc, type OfflineRpc } from '../../setup/keys/offline-rpc.ts';
+import { openOfflineRpc, type OfflineRpc } from '../../setup/offline.ts';
 import type { RpcResponses, RpcRequest, RpcMethod } from '../../setup/rpc-schemas.ts';
 import { operatorSocketOf } from '../../setup/keys/socket.ts';
 import { holderOf } from '../../../platform/store/files/data-dir.ts';

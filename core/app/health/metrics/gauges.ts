@@ -7,7 +7,7 @@ import type { OutcomeCounter } from '../../../platform/lib/outcome-counter.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import type { Store } from '../../../platform/store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';
-import type { LoopLag } from './loop-lag.ts';
+import type { LoopLag } from './metrics.ts';
 
 /**
  * Upper limit of the count, so that counting a long backlog costs the event loop no more than a short one.

@@ -4,7 +4,6 @@ import type { Traffic } from '../../../kernel/http/app.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { defineGauges, type Measured } from './gauges.ts';
-import { watchLoopLag } from './loop-lag.ts';
 
 export interface Metrics {
   readonly url: string;
@@ -130,4 +129,31 @@ function listenOn(
       { cause },
     );
   }
+}
+
+const lagCheckEveryMs = 500;
+
+export interface LoopLag {
+  /** Returns the longest delay since the last call (milliseconds). */
+  longestMs(): number;
+  stop(): void;
+}
+
+export function watchLoopLag(): LoopLag {
+  let dueMs = performance.now() + lagCheckEveryMs;
+  let longest = 0;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    longest = Math.max(longest, nowMs - dueMs);
+    dueMs = nowMs + lagCheckEveryMs;
+  }, lagCheckEveryMs);
+  timer.unref();
+  return {
+    longestMs() {
+      const reported = longest;
+      longest = 0;
+      return reported;
+    },
+    stop: () => clearInterval(timer),
+  };
 }

@@ -5,7 +5,34 @@ import { htmlQueryOf } from '../../../kernel/resource/html.ts';
 import { Closed, inputForm, pageQuery } from '../../../platform/lib/schema.ts';
 import { issue } from '../contract.ts';
 import { relationQuery } from '../../relations/narrowing.ts';
-import { issueFilters } from './filter-parameters.ts';
+import { referenceText } from '../../../kernel/resource/filter/filter.ts';
+import { issueReferences } from './filter.ts';
+
+const referenceQuery = (name: keyof typeof issueReferences) =>
+  Type.Optional(Type.Unsafe<string>(referenceText(issueReferences[name])));
+
+/** Filter parameters of issue lists and of search. */
+export const issueFilters = {
+  team: referenceQuery('team'),
+  state: referenceQuery('state'),
+  assignee: referenceQuery('assignee'),
+  label: referenceQuery('label'),
+  parent: referenceQuery('parent'),
+  cycle: referenceQuery('cycle'),
+  project: referenceQuery('project'),
+  milestone: referenceQuery('milestone'),
+  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.input)),
+  updatedSince: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`.',
+    }),
+  ),
+  filter: Type.Optional(
+    Type.String({ maxLength: 8000, description: 'Filter tree as JSON.', [inputForm]: 'json' }),
+  ),
+};
 
 export const shape = {
   fields: Type.Optional(

@@ -7,7 +7,7 @@ import type { Principal } from '../../../kernel/http/principal.ts';
 import { newGrant } from '../grants/model.ts';
 import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/sessions/sessions.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
-import { guardedIn } from '../../people/workspace/guarded-actions.ts';
+import { guardedIn } from '../../people/workspace/workspace.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';

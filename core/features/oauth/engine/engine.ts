@@ -8,11 +8,11 @@ import { wordOf, type GrantRef } from '../grant-requests.ts';
 import { requestedScopes } from '../offered.ts';
 import { paths } from '../paths.ts';
 import { resourceAt, type ProtectedResource } from '../resources.ts';
-import { mintText } from '../token-text.ts';
+import { mintText } from '../tokens.ts';
 import { configurationOf, cookieNames, type ConfigurationOptions } from './configuration.ts';
 import { devicesOf, type Devices } from './devices.ts';
-import { askForSecrets } from './client-secrets.ts';
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
+import type { Clients } from '../clients/clients.ts';
 
 /** Authorization request of a client that waits for the decision of a person. */
 export interface Asking {
@@ -201,4 +201,16 @@ function issueOurTexts(provider: Library): void {
         return mintText(tokenType);
       },
     });
+}
+
+/**
+ * Replaces the secret comparison of the protocol library, which compares plain texts, with one for several stored hashes, as a
+ * rotation needs.
+ */
+function askForSecrets({ prototype }: Library['Client'], clients: Clients): void {
+  Object.defineProperty(prototype, 'compareClientSecret', {
+    value(this: { clientId: string }, text: string): Promise<boolean> {
+      return clients.proves(this.clientId, text);
+    },
+  });
 }

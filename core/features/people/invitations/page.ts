@@ -9,10 +9,18 @@ import { addressAdvice, addressKey } from '../../../platform/lib/address.ts';
 import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../accounts/accounts.ts';
 import type { Proofs } from '../accounts/proof.ts';
 import type { Passwords } from '../accounts/passwords.ts';
-import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { displayNameFault, displayNameMax } from '../../../platform/lib/display-name.ts';
-import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
+import {
+  card,
+  hidden,
+  leadTo,
+  leadToSignIn,
+  pageRoute,
+  problem,
+  readSignedForm,
+  newPasswordField,
+} from '../pages.ts';
 import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
 import { passwordOf } from '../../sign-in/page.ts';
 import type { SignIn } from '../../sign-in/sign-in.ts';

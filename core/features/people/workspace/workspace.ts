@@ -8,6 +8,9 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 import { defineResource } from '../../../kernel/resource/define.ts';
 import { modelOf } from '../../../kernel/resource/model.ts';
 import { workspace } from './contract.ts';
+import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
 
 export const workspaceModel = modelOf(workspace, { table: 'workspaces' });
 const { response, update } = schemasOf(workspace);
@@ -70,4 +73,15 @@ function requireTeams({ directory }: Context, keys: readonly string[]): void {
       why: `The workspace has no team ${keys[at]}.`,
       fix: 'Give the key of a team of this workspace.',
     });
+}
+
+const readGuarded = tenantStatement<{ guarded_json: string }>(
+  'workspaces.guarded',
+  'SELECT guarded_json FROM workspaces WHERE workspace_id = :ws',
+);
+
+/** Returns the guarded action classes, which are read when a grant is created and on each write of an agent. */
+export async function guardedIn(store: Store, scope: Scope): Promise<readonly GuardedClass[]> {
+  const row = await store.readOne(scope, readGuarded, {});
+  return row ? (JSON.parse(row.guarded_json) as GuardedClass[]) : [];
 }

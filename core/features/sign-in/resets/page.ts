@@ -13,12 +13,11 @@ import {
   workspaceNamesOf,
   type Account,
 } from '../../people/accounts/accounts.ts';
-import { newPasswordField } from '../../people/accounts/password-field.ts';
 import { passwordProblem } from '../../people/accounts/password-rules.ts';
 import { noticeOf } from '../../people/account/notices.ts';
 import type { AccountGrants } from '../../oauth/grants/ending.ts';
 import type { Passwords } from '../../people/accounts/passwords.ts';
-import { card, leadTo, pageRoute, problem } from '../../people/pages.ts';
+import { card, leadTo, pageRoute, problem, newPasswordField } from '../../people/pages.ts';
 import { rememberDevice } from '../devices.ts';
 import { passwordOf } from '../page.ts';
 import { findResetBy, newReset, resetMinutes, resetPassword } from './resets.ts';

@@ -3,8 +3,7 @@ import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { Closed, idOf } from '../../../platform/lib/schema.ts';
 import type { DeliveryWork } from '../deliveries/deliveries.ts';
 import { DeliveryResponse } from '../deliveries/schema.ts';
-import { deliverSample, sendSample, type Samples } from './samples.ts';
-import { SampleCreate, SampleSent } from './schema.ts';
+import { deliverSample, sendSample, SampleCreate, SampleSent, type Samples } from './samples.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Streams): Route[] {

@@ -1,7 +1,7 @@
 // Samples: made-up events of any type for testing a receiver. A sample has the schema and the signature of a
 // real event, but is not in the log: its sequence is 0, plugins do not receive it, and histories do not
 // contain it.
-import type { Static, TSchema, TObject } from 'typebox';
+import { Type, type Static, type TSchema, type TObject } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
@@ -15,13 +15,14 @@ import { scopeOfEvent } from '../../../kernel/rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
 import { endpointModel } from '../endpoints/model.ts';
 import { payloadBytesMax } from '../payload.ts';
-import type { SampleCreate } from './schema.ts';
 import { Check } from 'typebox/value';
 import type { Contract } from '../../../kernel/contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
-import { type SampleMoment, type SampleSetting, type SampleFields, idOf } from './fixtures.ts';
+import { idOf, type SampleMoment, type SampleSetting, type SampleFields } from './fixtures.ts';
 import { scenarioOf } from './scenario.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
+import { EventResponse } from '../../../kernel/events/feed/schema.ts';
+import { Closed, described, namedSchema } from '../../../platform/lib/schema.ts';
 
 export interface SampleEvent {
   readonly type: EventType;
@@ -218,3 +219,24 @@ export async function sendSample(
     body: { listeners: streams.listeners(ctx.workspaceId, event.type), event },
   };
 }
+
+export const SampleCreate = namedSchema(
+  'SampleCreate',
+  Closed({
+    type: Type.String({ maxLength: 60, description: 'Event type, such as `issue.created`.' }),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          "Fields that override those of the sample's `data`; the result must match the schema of the type.",
+      }),
+    ),
+  }),
+);
+
+export const SampleSent = namedSchema(
+  'SampleSent',
+  Closed({
+    listeners: Type.Integer({ minimum: 0, description: 'Number of open streams that received the sample.' }),
+    event: described(EventResponse, 'Sample event.'),
+  }),
+);
