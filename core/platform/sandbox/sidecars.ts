@@ -1,7 +1,6 @@
 // Routes the messages of sidecars to their runs, and the death of a sidecar to the runs that were in flight
 // in it.
 import { systemClock } from '../lib/time/clock.ts';
-import { blame, type Death } from './blame.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess, SidecarSettings, Spoken } from './fleet/process.ts';
 import { createWatch, type Watch } from './fleet/watch.ts';
@@ -128,5 +127,64 @@ function createJailLog(log: SandboxOptions['log']) {
       const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
       log(now === 'full' ? 'info' : 'warn', describeLevel(report), fields);
     },
+  };
+}
+
+// Decides how each run in a sidecar ends when the sidecar dies. A run fails as the culprit only without doubt: the sidecar named it,
+// or it alone was running guest code. Otherwise all runs are interrupted, and quarantine identifies the culprit later.
+
+interface Death {
+  why: string;
+  /** Absent if the process exited unexpectedly. */
+  cause?: 'cpu' | 'memory' | 'silent' | 'fat' | 'threads';
+  /** The run that the sidecar named. */
+  culprit?: ActiveRun | undefined;
+  lastWords?: string;
+}
+
+/** Signals that a process causes itself. A SIGKILL comes from outside. */
+const selfInflicted = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
+
+const ownGrowthBytes = 100 * 1024 * 1024;
+
+function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, SandboxEnding> {
+  const culprit = death.culprit ?? onlyActive(runs, death);
+  const verdict = new Map<ActiveRun, SandboxEnding>();
+  for (const run of runs) {
+    verdict.set(
+      run,
+      run === culprit
+        ? failureOf(death)
+        : (run.channel.stopping ?? {
+            status: 'interrupted',
+            message: `The sidecar was replaced: ${death.why}.`,
+          }),
+    );
+  }
+  return verdict;
+}
+
+function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
+  const [only, ...others] = runs.filter((run) => run.channel.active);
+  if (!only || others.length > 0) return undefined;
+  if (death.cause === undefined) return selfInflicted.test(death.why) ? only : undefined;
+  // Many warm isolates also fill a process, so the active run is the culprit only if memory grew during it.
+  return death.cause === 'memory' && only.sidecar.rssSeenBytes - only.rssAtStartBytes > ownGrowthBytes
+    ? only
+    : undefined;
+}
+
+function failureOf(death: Death): SandboxEnding {
+  const memory =
+    death.cause === 'memory' || /out of memory|Allocation failed|invalid size/i.test(death.lastWords ?? '');
+  const reason = memory ? 'memory' : death.cause === 'cpu' ? 'cpu' : 'killed';
+  return {
+    status: 'failed',
+    reason,
+    message: `The run crashed the sandbox process: ${death.why}. Replay the run to find the cause.`.slice(
+      0,
+      500,
+    ),
+    killed: true,
   };
 }

@@ -13,10 +13,12 @@ import { createAttempts, type LeasedRun } from '../runs/attempt/attempt.ts';
 import { createEndAttempt } from '../runs/ending/ending.ts';
 import type { Install } from '../installs/schema.ts';
 import { createLater } from '../runs/ending/later.ts';
-import { createPlannedRuns } from '../runs/planned.ts';
-import type { RunRow } from '../runs/rows.ts';
+import { type RunRow, findRun } from '../runs/rows.ts';
 import { createTryRun } from '../runs/attempt/try.ts';
 import { createVerdicts } from '../runs/ending/verdict.ts';
+import { LRUCache } from 'lru-cache';
+import { findEvent } from '../../../kernel/events/log/log.ts';
+import type { Store } from '../../../platform/store/store.ts';
 
 /** Limit of immediate repeats of a run whose install or reads changed, or that was interrupted. */
 const repeatsMax = 5;
@@ -106,4 +108,47 @@ export function createRunner(deps: RunDeps): Runner {
     isBusy: () => active.size > 0,
     stopAttempt: (runId) => active.get(runId)?.abort(),
   };
+}
+
+// Finds the run of a work item and its event. Recently planned runs are cached, so that their first attempt
+// needs no read.
+
+/** Limit of cached events, in characters. */
+const charsMax = 32 * 1024 * 1024;
+
+interface Planned {
+  readonly run: RunRow;
+  /** Undefined if no event triggered the run. */
+  readonly event: EventRow | undefined;
+}
+
+interface PlannedRuns {
+  remember(run: RunRow, event: EventRow): void;
+  /** Returns undefined if there is no such run. Removes the run from the cache, because a later attempt must read the stored row. */
+  find(item: WorkItem): Promise<Planned | undefined>;
+}
+
+function createPlannedRuns(store: Store): PlannedRuns {
+  const planned = new LRUCache<string, Planned & { readonly event: EventRow }>({
+    maxSize: charsMax,
+    sizeCalculation: ({ event }) => charsOf(event),
+  });
+  return {
+    remember: (run, event) => void planned.set(run.id, { run, event }),
+    async find({ id, scope }) {
+      const known = planned.get(id);
+      planned.delete(id);
+      if (known) return known;
+      const run = await findRun(store, scope, id);
+      if (!run) return undefined;
+      return { run, event: run.event_id === null ? undefined : await findEvent(store, scope, run.event_id) };
+    },
+  };
+}
+
+/** Estimates the size of an event; only its texts can be long. */
+function charsOf({ data }: EventRow): number {
+  let chars = 1_000;
+  for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
+  return chars;
 }
