@@ -51,7 +51,7 @@ export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<strin
  * True if a value agrees with the effect. A list agrees if it contains all added items and none of the
  * removed ones.
  */
-export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldBe'>, is: unknown): boolean {
+export function isSame({ before, wouldBe }: FieldEffect, is: unknown): boolean {
   if (!Array.isArray(wouldBe) || !Array.isArray(is) || !Array.isArray(before))
     return isDeepStrictEqual(nameOf(wouldBe), nameOf(is));
   const [was, would, now] = [before, wouldBe, is].map((list) =>

@@ -6,7 +6,7 @@ import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { BacktestEngine, BacktestProgress } from './engine/engine.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { GateReport } from './report.ts';
-import type { Tried, Version } from './engine/trial.ts';
+import type { RunResult, Tried, Version } from './engine/trial.ts';
 
 const lastRuns = tenantStatement<{ event_id: string }>(
   'runs.last_of_events',
@@ -50,10 +50,8 @@ export async function throughGate(
 
 export const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
 
-type Done = Pick<Tried, 'error' | 'effects'>;
-
 /** Returns the values that two runs on the same event set differently. */
-export function differencesOf(old: Done, next: Done): GateReport['differences'][number]['fields'] {
+export function differencesOf(old: RunResult, next: RunResult): GateReport['differences'][number]['fields'] {
   const [was, is] = [valuesOf(old), valuesOf(next)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [object, field] = JSON.parse(key) as [string, string];
@@ -66,7 +64,7 @@ export function differencesOf(old: Done, next: Done): GateReport['differences'][
  * Returns the set values by object and field. Created objects have different ids in each run, so they are
  * numbered by type.
  */
-function valuesOf({ error, effects }: Done): Map<string, unknown> {
+function valuesOf({ error, effects }: RunResult): Map<string, unknown> {
   const values = new Map<string, unknown>();
   const createdCounts = new Map<string, number>();
   if (error) values.set(JSON.stringify(['run', 'error']), `${error.code}: ${error.message}`);

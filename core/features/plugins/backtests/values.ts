@@ -7,13 +7,16 @@ import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
 import { ValueError, type OwnValues } from '../kv/own.ts';
 import { isSameJson } from '../kv/same-json.ts';
 
-export interface RunValues extends OwnValues {
-  /** Returns the answer to `plugins.kv.list`. */
-  listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
+interface RunCommit {
   /** True if another run has meanwhile committed a change that this run depends on. */
   isStale(): boolean;
   /** Makes the writes of a successful run visible to later runs. */
   commit(): void;
+}
+
+export interface RunValues extends OwnValues, RunCommit {
+  /** Returns the answer to `plugins.kv.list`. */
+  listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
 }
 
 /** Values committed by successful runs. */
@@ -65,7 +68,7 @@ function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
 }
 
 /** Reads and writes of one run. */
-interface Draft extends Pick<RunValues, 'isStale' | 'commit'> {
+interface Draft extends RunCommit {
   textOf(key: string): string | null;
   /** @throws {ValueError} if the value is too large, or the quota is exceeded */
   write(key: string, text: string | null): void;

@@ -34,14 +34,18 @@ export function hostGatewayOf(app: App): HostGateway {
   };
 }
 
-export interface BridgeCall {
+/** Stored values and jobs of the plugin, as a run sees them. */
+export interface OwnState {
+  readonly values: OwnValues;
+  readonly oneTimeJobs: OwnOneTimeJobs;
+}
+
+export interface BridgeCall extends OwnState {
   readonly gateway: HostGateway;
   /** The plugin, with its rights limited to those of the caller if there is one. */
   readonly principal: Principal;
   readonly installId: string;
   readonly staged: Staging;
-  readonly values: OwnValues;
-  readonly oneTimeJobs: OwnOneTimeJobs;
   readonly outside: Outside;
   readonly cause: Cause;
   readonly meter: Meter;

@@ -1,7 +1,7 @@
 // Implements the host calls for stored values, one-time jobs and requests to other servers, which are not API
 // operations and need no grant.
 import { CallError, queryOf } from './gateway-call.ts';
-import { callGateway, type BridgeCall } from './host-gateway.ts';
+import { callGateway, type BridgeCall, type OwnState } from './host-gateway.ts';
 
 export interface OwnCall {
   readonly isRead: boolean;
@@ -14,7 +14,7 @@ export interface OwnCall {
 /** A write that only stages changes, so it can be repeated without the run that made it. */
 interface OwnWrite extends OwnCall {
   readonly isRead: false;
-  answer(call: Pick<BridgeCall, 'values' | 'oneTimeJobs'>, args: readonly unknown[]): Promise<string>;
+  answer(call: OwnState, args: readonly unknown[]): Promise<string>;
 }
 
 /** Limit of characters that covers the largest stored value (2 MiB) with its JSON overhead. */

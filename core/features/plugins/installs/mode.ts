@@ -7,10 +7,7 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 export const probationRuns = 20;
 
 /** Returns the message about a probation, with the ways to end it. */
-export function probationSentence({
-  pluginId,
-  probationLeft,
-}: Pick<Install, 'pluginId' | 'probationLeft'>): string {
+export function probationSentence({ pluginId, probationLeft }: Install): string {
   const missing = probationLeft === 1 ? '1 more run' : `${probationLeft} more runs`;
   return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugin probation ${pluginId} --end\` (API: \`"probation": false\`).`;
 }

@@ -20,8 +20,15 @@ const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
+interface HandledObject {
+  readonly subjectId: string | null;
+  readonly entityId: string;
+}
+
 /** Fields of an event that loop detection needs. A one-time job, which has no event, provides only these. */
-type Step = Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>;
+interface Step extends HandledObject {
+  readonly cause: EventRow['cause'];
+}
 
 /**
  * Returns why an install gets no run for this event; null if it gets one.
@@ -70,7 +77,7 @@ export async function findCut(
 }
 
 /** Returns the key of one step of a causation chain: the install and the object that it handled. */
-export function stepOf(installId: string, event: Pick<EventRow, 'subjectId' | 'entityId'>): string {
+export function stepOf(installId: string, event: HandledObject): string {
   return `${installId}:${event.subjectId ?? event.entityId}`;
 }
 

@@ -12,16 +12,19 @@ import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../one-time-jobs/entries.ts';
 import type { AutomationRun } from './contract.ts';
 import { abandonedCode } from './ending/abandoned.ts';
-import type { RunRecord } from './ending/record.ts';
+import type { EndedAttempt } from './ending/record.ts';
 import type { RunRow } from './rows.ts';
 
-interface RanBy {
+interface PluginName {
   readonly pluginId: string;
   readonly name: string;
+}
+
+interface RanBy extends PluginName {
   readonly pluginVersion: string | null;
 }
 
-interface FinishedRun extends Pick<RunRecord, 'attempt' | 'error'> {
+interface FinishedRun extends EndedAttempt {
   readonly run: RunRow;
   readonly status: 'succeeded' | 'dead';
   readonly mode: InstallMode;
@@ -86,7 +89,7 @@ function doneBy({ mode, calls, changes }: FinishedRun) {
   };
 }
 
-const findPlugin = tenantStatement<Omit<RanBy, 'pluginVersion'>>(
+const findPlugin = tenantStatement<PluginName>(
   'plugins.of_run',
   `SELECT plugin_id AS pluginId, coalesce(manifest_json->>'name', plugin_id) AS name FROM plugins
    WHERE workspace_id = :ws AND id = :id`,

@@ -56,10 +56,7 @@ export async function decisionsIn(
 /**
  * Finds the events of undos. Such an event is stored under the newest run, proposal or undo that was undone.
  */
-async function undosOf(
-  ctx: Context,
-  did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
-): Promise<EventRow[]> {
+async function undosOf(ctx: Context, did: readonly (TrailRun | TrailProposal)[]): Promise<EventRow[]> {
   const by = [...new Set(did.flatMap(({ undone_by }) => undone_by ?? []))];
   const retained = by.length === 0 ? [] : await storedChangesOf(ctx.store, ctx.scope, by);
   const newest = retained.flatMap(({ undid_json }) =>

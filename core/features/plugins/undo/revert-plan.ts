@@ -38,9 +38,12 @@ export interface RevertPlan {
   readonly skipped: readonly Skip[];
 }
 
-interface PlanInProgress {
+interface Lookup {
   readonly ctx: Context;
   readonly models: UndoModels;
+}
+
+interface PlanInProgress extends Lookup {
   readonly objects: Map<string, RevertedObject>;
   readonly skipped: Skip[];
 }
@@ -186,7 +189,7 @@ function neededFor(kind: string, field: string, changed: ReadonlySet<string>): r
 
 /** Returns why a value cannot be reverted although nobody changed it; null if it can. */
 async function hindrance(
-  { ctx, models }: Pick<PlanInProgress, 'ctx' | 'models'>,
+  { ctx, models }: Lookup,
   { reverted, change, changed, now, after, name }: Moving,
 ): Promise<SkipReason | null> {
   const field = fieldOf(name);
@@ -207,7 +210,7 @@ function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolea
 
 /** Returns why a reference cannot be restored: its target is gone, or is below the object itself. Null if it can. */
 async function pointsNowhere(
-  { ctx, models }: Pick<PlanInProgress, 'ctx' | 'models'>,
+  { ctx, models }: Lookup,
   reverted: RevertedObject,
   change: StoredChange & { readonly before: Entity },
   name: string,

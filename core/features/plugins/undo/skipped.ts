@@ -7,7 +7,7 @@ import { tenantStatement } from '../../../platform/store/statement.ts';
 import { short } from '../../../kernel/changes/diff.ts';
 import { issueOf } from './changes.ts';
 import type { Skip } from './revert-plan.ts';
-import { keyOf } from './stored-changes.ts';
+import { keyOf, type ObjectName } from './stored-changes.ts';
 import { apiNameOf, type UndoModels } from './models.ts';
 
 /** Limit of events of one object that are searched for the later change. */
@@ -98,7 +98,7 @@ const previousOf = (data: EventRow['data']): object => (data as { previous?: obj
 /** Returns the newest events of an object, newest first. */
 async function newestEvents(
   { store, scope }: Context,
-  { kind, id }: Pick<Skip['change'], 'kind' | 'id'>,
+  { kind, id }: ObjectName,
   subjectId: string | undefined,
 ): Promise<EventRow[]> {
   const rows = subjectId

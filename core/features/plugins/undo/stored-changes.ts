@@ -5,15 +5,19 @@ import type { Cause } from '../../../kernel/events/log/origin.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 
-export interface StoredChange {
+/** Names an object by model and id. */
+export interface ObjectName {
   readonly kind: string;
   readonly id: string;
+}
+
+export interface StoredChange extends ObjectName {
   readonly before: Entity | null;
   readonly after: Entity;
   readonly cause: Cause;
 }
 
-export const keyOf = ({ kind, id }: Pick<StoredChange, 'kind' | 'id'>): string => `${kind} ${id}`;
+export const keyOf = ({ kind, id }: ObjectName): string => `${kind} ${id}`;
 
 export interface StoredChangesRow {
   readonly id: string;

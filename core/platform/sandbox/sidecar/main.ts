@@ -1,7 +1,7 @@
 // Program of the sidecar, a Node process that runs plugins in isolates. The sidecar has no secrets, no data paths and no network, and
 // the core may kill it at any moment. Arguments: the path of isolated-vm's prebuilt addon, and the jail report as JSON.
 import { manifestMax, messageMax } from '../protocol.ts';
-import type { EntryReport, FromSidecar, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
+import type { EntryReport, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import { describeGuest, type Guest } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
@@ -142,11 +142,7 @@ function leavesIsolateWell(end: RunEnd): boolean {
   );
 }
 
-function sendEnd(
-  run: RunNonce,
-  end: RunEnd,
-  usage: Pick<Extract<FromSidecar, { t: 'end' }>, 'cpuMs' | 'acked' | 'memoryBytes'>,
-): void {
+function sendEnd(run: RunNonce, end: RunEnd, usage: typeof unused): void {
   send({ t: 'end', run, end: clipped(end), ...usage, isolates: isolates.count + runs.size });
 }
 

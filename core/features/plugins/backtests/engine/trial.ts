@@ -22,9 +22,13 @@ export interface Version {
   readonly values: () => RunValues;
 }
 
-export interface Tried {
+/** Result of a run. */
+export interface RunResult {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly effects: readonly RunEffect[];
+}
+
+export interface Tried extends RunResult {
   readonly cpuMs: number;
   /** Error code of each refused call; null for an answered one. */
   readonly calls: readonly (string | null)[];

@@ -95,7 +95,7 @@ function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void
 
 function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void {
   const requestedScopes = expandScopes(Object.keys(manifest.scopes ?? {}));
-  for (const type of subscribedTypes({ manifest }))
+  for (const type of subscribedTypes(manifest))
     if (!requestedScopes.has(scopeOfEvent(type)))
       throw invalidField(`package.manifest.on.${type}`, 'required', {
         why: `A subscription to ${type} requires the scope ${scopeOfEvent(type)}.`,

@@ -2,6 +2,7 @@
 import type { EventType } from '../../../../kernel/events/catalogue.ts';
 import { expandScopes } from '../../../../kernel/rights/scopes.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../../../kernel/rights/rights.ts';
+import type { PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
 import type { Install } from '../schema.ts';
 
 /** Parts of an install that decide which events it receives. */
@@ -11,19 +12,19 @@ export function rightsOfInstall({ manifest, grant }: Subscriber): Rights {
   return rightsOf(manifest.scopes, grant);
 }
 
-export function subscribedTypes({ manifest }: Pick<Install, 'manifest'>): EventType[] {
+export function subscribedTypes(manifest: PluginManifest): EventType[] {
   return Object.keys(manifest.on ?? {}) as EventType[];
 }
 
 export function matchingTypes(install: Subscriber): EventType[] {
   const rights = rightsOfInstall(install);
-  return subscribedTypes(install).filter((type) => mayHear(rights, type));
+  return subscribedTypes(install.manifest).filter((type) => mayHear(rights, type));
 }
 
 /** Returns why an active install does not receive all subscribed events, and what to do; null if it does. */
 export function unmatchedReason(install: Subscriber): string | null {
   const matching = matchingTypes(install);
-  const unmatched = subscribedTypes(install).filter((type) => !matching.includes(type));
+  const unmatched = subscribedTypes(install.manifest).filter((type) => !matching.includes(type));
   if (unmatched.length === 0) return null;
   const needs = unmatched.map((type) => `${type} needs ${scopeOfEvent(type)}`);
   const requestedScopes = expandScopes(Object.keys(install.manifest.scopes ?? {}));

@@ -13,14 +13,14 @@ import { usageOf, type RunAttempt, type LeasedRun } from '../attempt/attempt.ts'
 import { callerGuards } from '../attempt/input.ts';
 import { effectOf, previewEffects, type RunEffect } from '../effects.ts';
 import { endedError } from './failure.ts';
-import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
+import { endedRunOp, endOpenRunOp, recordRunOp, type EndedAttempt, type RunRecord } from './record.ts';
 import { releaseNextOps } from '../rows.ts';
 import { ranBy, endedRunEvent } from '../run-event.ts';
 import { plainText } from '../../../../platform/lib/text/printable.ts';
 import type { RunUsage } from '../../../../platform/sandbox/supervisor.ts';
 import { hasBundlePositions, withStacks } from '../../source-positions.ts';
 
-export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
+export interface Ending extends EndedAttempt {
   /** JSON text of the returned value. */
   readonly result?: string;
   /** Writes to commit. */
@@ -194,11 +194,16 @@ function authorOf(
   };
 }
 
+interface AttemptFacts extends ReturnType<typeof usageOf> {
+  readonly effects: RunRecord['effects'];
+  readonly emitted: EmittedEvents;
+}
+
 function recordOf(
   { run }: LeasedRun,
   tried: RunAttempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
-  { emitted, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { emitted: EmittedEvents },
+  { emitted, ...facts }: AttemptFacts,
   nowMs: number,
 ): RunRecord {
   return {

@@ -30,11 +30,16 @@ const endOpen = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
 );
 
-export interface RunRecord {
+/** State of a run after an attempt. */
+export interface EndedAttempt {
   readonly status: RunStatus;
+  readonly attempt: number;
+  readonly error: RunError | null;
+}
+
+export interface RunRecord extends EndedAttempt {
   /** Mode of the last attempt. */
   readonly mode: InstallMode;
-  readonly attempt: number;
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly cpuMs: number;
@@ -45,7 +50,6 @@ export interface RunRecord {
   readonly calls: readonly unknown[];
   readonly effects: readonly RunEffect[];
   readonly logs: readonly unknown[];
-  readonly error: RunError | null;
   /** JSON text returned by an action or a route. */
   readonly result: string | null;
   /** Plugin version of the attempt; null without an attempt. */
