@@ -161,7 +161,8 @@ function readValue(reading: Reading): FieldValue {
   return value;
 }
 
-interface Reading extends Pick<Writing, 'ctx'> {
+interface Reading {
+  readonly ctx: Writing['ctx'];
   readonly field: FieldEntry;
   readonly input: FieldValue;
   /** Current value of the field. */

@@ -66,7 +66,10 @@ const taken = tenantStatement<{ at: number }>(
    ORDER BY w.key`,
 );
 
-type Numbered = Pick<Issue, 'teamId' | 'number'>;
+interface Numbered {
+  readonly teamId: string;
+  readonly number: Issue['number'];
+}
 
 /**
  * @param issues issues of the request; without a number if the commit assigns it

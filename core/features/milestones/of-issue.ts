@@ -34,7 +34,7 @@ export function milestoneAfter(
   issue: IssueMilestone | null,
   patch: Partial<IssueMilestone>,
   at: string,
-): Partial<Pick<IssueMilestone, 'milestoneId'>> {
+): { readonly milestoneId?: string | null } {
   const { projectId = issue?.projectId ?? null, milestoneId } = patch;
   if (milestoneId === undefined) return leftBehind(issue, projectId);
   if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)

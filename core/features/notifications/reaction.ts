@@ -236,7 +236,7 @@ interface OfTeam {
 }
 
 /** Returns the keys of the teams that an event of an issue, or of a part of an issue, names. */
-function teamsIn({ data }: Pick<EventRow, 'data'>): (string | undefined)[] {
+function teamsIn({ data }: { readonly data: EventRow['data'] }): (string | undefined)[] {
   const { team, issue, previous } = data as OfTeam & { readonly previous?: OfTeam };
   return [team?.key, previous?.team?.key, issue?.identifier?.split('-')[0]];
 }

@@ -168,7 +168,7 @@ export function deviceAt({ peer, headers }: RawRequest): Device {
  * Returns the page option for the script that some part of the page needs. The parts of a page share at most
  * one script.
  */
-export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<PageOptions, 'script'> {
+export function scriptOf(parts: readonly { readonly script?: string }[]): { readonly script?: string } {
   const script = parts.find((part) => part.script !== undefined)?.script;
   return script === undefined ? {} : { script };
 }

@@ -20,7 +20,13 @@ import { relation } from './contract.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 
 /** Fields shown of a related issue, selected with the relation. */
-type End = Pick<Issue, 'id' | 'teamId' | 'number' | 'title' | 'stateId'>;
+interface End {
+  readonly id: string;
+  readonly teamId: string;
+  readonly number: Issue['number'];
+  readonly title: string;
+  readonly stateId: string;
+}
 
 const endOf = (column: string): Column<End> => ({
   select: `(SELECT json_object('id', i.id, 'teamId', i.team_id, 'number', i.number, 'title', i.title, 'stateId', i.state_id)

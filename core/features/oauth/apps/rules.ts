@@ -38,7 +38,11 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
     );
 }
 
-type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
+interface PublicAppFields {
+  readonly name: string;
+  readonly homepage: OAuthApp['homepage'];
+  readonly redirectUris: readonly string[];
+}
 
 /**
  * @param before null for a new app
@@ -46,7 +50,7 @@ type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
  */
 export function checkApp(
   { name, homepage, redirectUris }: PublicAppFields,
-  before: Pick<PublicAppFields, 'name'> | null,
+  before: { readonly name: string } | null,
 ): void {
   const fault = displayNameFault(name);
   if (fault !== null)

@@ -51,16 +51,17 @@ const updateRow = systemStatement(
 );
 const deleteRow = systemStatement('oauth_clients.delete', why, 'DELETE FROM oauth_clients WHERE id = :id');
 
-/** Stored registration, with hashes of the client secret and of the registration access token (RFC 7592). */
-export interface Registered {
-  readonly client: OAuthClient;
+interface StoredHashes {
   readonly secretHash: string | null;
   readonly tokenHash: string;
+}
+
+/** Stored registration, with hashes of the client secret and of the registration access token (RFC 7592). */
+export interface Registered extends StoredHashes {
+  readonly client: OAuthClient;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
-
-type StoredHashes = Pick<Registered, 'secretHash' | 'tokenHash'>;
 
 export interface RegisteredClients {
   find(id: string): Promise<Registered | null>;

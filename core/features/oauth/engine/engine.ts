@@ -14,19 +14,20 @@ import { devicesOf, type Devices } from './devices.ts';
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
 import type { Clients } from '../clients/clients.ts';
 
-/** Authorization request of a client that waits for the decision of a person. */
-export interface Asking {
-  /** Secret key of the stored request. */
-  readonly ticket: string;
+export interface AuthorizationRequest {
   readonly clientId: string;
-  /** Redirect URI; null for the device flow. */
-  readonly redirectUri: string | null;
   readonly resource: ProtectedResource;
   /** Requested scopes that are supported; can be empty. */
   readonly scopes: readonly string[];
 }
 
-export type AuthorizationRequest = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
+/** Authorization request of a client that waits for the decision of a person. */
+export interface Asking extends AuthorizationRequest {
+  /** Secret key of the stored request. */
+  readonly ticket: string;
+  /** Redirect URI; null for the device flow. */
+  readonly redirectUri: string | null;
+}
 
 /** Decision on a request: a grant, or an error for the client. */
 export type Decision =

@@ -11,10 +11,8 @@ import { insertPasskey, listPasskeys, passkeysMax, type PasskeyRow } from './row
 
 const passkeyPrefix = 'psk';
 
-type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
-
 export interface Adding {
-  askToAdd(who: Who): Promise<CredentialRequest>;
+  askToAdd(who: SignedIn): Promise<CredentialRequest>;
   /**
    * @param answer result of `PublicKeyCredential.toJSON` in the browser
    * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
@@ -65,7 +63,7 @@ export function createAdding(
 
 async function optionsFor(
   { id: rpID }: RelyingParty,
-  { accountId, name, email }: Who,
+  { accountId, name, email }: SignedIn,
   known: readonly PasskeyRow[],
   challenge: Uint8Array<ArrayBuffer>,
 ): Promise<object> {

@@ -16,11 +16,14 @@ import type { ProviderSettings } from './provider.ts';
 /** `prove` confirms the identity of a signed-in person for a sensitive change. */
 type Intent = 'sign_in' | 'link' | 'prove';
 
-interface CameBack {
-  readonly intent: Intent;
+interface MatchedAccount {
   readonly accountId: string;
   /** True for an account that was created to accept an invitation. */
   readonly isNew: boolean;
+}
+
+interface CameBack extends MatchedAccount {
+  readonly intent: Intent;
   /** Address verified by a provider whose addresses the operator trusts; null for none. */
   readonly provenEmail: string | null;
   readonly issuer: string;
@@ -43,7 +46,7 @@ interface Now {
 }
 
 export interface OutsideSignIn {
-  readonly providers: readonly Pick<ProviderSettings, 'key' | 'name' | 'issuer'>[];
+  readonly providers: readonly ProviderSettings[];
   /**
    * Starts a challenge.
    * @param accountId account of the signed-in person; null for a sign-in
@@ -137,8 +140,6 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     },
   };
 }
-
-type MatchedAccount = Pick<CameBack, 'accountId' | 'isNew'>;
 
 /**
  * Returns the account to sign in to, or the signed-in account after the link or confirmation.

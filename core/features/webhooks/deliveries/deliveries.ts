@@ -126,11 +126,17 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
     : makeSampleDelivery(ctx, endpoint, message, work);
 }
 
+interface SampleMessage {
+  readonly eventId: string;
+  readonly type: string;
+  readonly payload: WebhookMessage['payload'];
+}
+
 /** Returns the change set of a delivery of a sample event. @throws ApiError conflict */
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
-  { eventId, type, payload }: Pick<WebhookMessage, 'eventId' | 'type' | 'payload'>,
+  { eventId, type, payload }: SampleMessage,
   work: DeliveryWork,
 ): ChangeSet {
   // A sample concerns no stored entity, so its own id is its order key.

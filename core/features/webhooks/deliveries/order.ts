@@ -5,7 +5,6 @@ import { neverMs, returningWork, type Leases, type WorkQueue } from '../../../ke
 import type { WorkRow } from '../../../kernel/events/work/rows.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-import type { DeliveryRow } from './rows.ts';
 
 const ahead = `SELECT 1 FROM deliveries AS d INDEXED BY deliveries_ordered JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
   WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.order_key = :orderKey
@@ -48,7 +47,11 @@ export function orderKeyOf(
   return endpoint.ordering === 'entity' ? (event.subjectId ?? event.entityId) : null;
 }
 
-type Ordered = Pick<DeliveryRow, 'id' | 'endpoint_id'> & { readonly order_key: string };
+interface Ordered {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly order_key: string;
+}
 
 /**
  * Queues a delivery like `WorkQueue.add`, but chained behind an open delivery with the same key. The delivery
@@ -72,7 +75,7 @@ export function freeNextOp(queue: WorkQueue, scope: Scope, ended: Ordered, nowMs
   return queue.due(tenantOp(scope, free, { ...keyOf(ended), ...lease }));
 }
 
-export function isOrdered<D extends Pick<DeliveryRow, 'order_key'>>(
+export function isOrdered<D extends { readonly order_key: string | null }>(
   delivery: D,
 ): delivery is D & { readonly order_key: string } {
   return delivery.order_key !== null;
