@@ -29,7 +29,7 @@ function noRuns(plugin: string, status: Run['status'] | undefined): string {
 
 /** Logins are apps, which never hold the scope. */
 function hints(runs: readonly Run[]): string[] {
-  const missing = [...new Set(runs.flatMap(({ leftOut = [] }) => leftOut))];
+  const missing = [...new Set(runs.flatMap(({ leftOut }) => leftOut))];
   return missing.length === 0
     ? []
     : [`To show logs and error messages, use an API key with ${missing.join(', ')} (TATAMI_TOKEN).`];
