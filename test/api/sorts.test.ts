@@ -56,7 +56,8 @@ afterAll(async () => {
 
 test('every list accepts `sort` by its times and names', () => {
   expect(lists.length).toBeGreaterThan(20);
-  expect(lists.filter(({ sorts }) => sorts.length === 0).map(({ name }) => name)).toEqual(ordered);
+  const unsorted = lists.filter(({ sorts }) => sorts.length === 0).map(({ name }) => name);
+  expect(unsorted.toSorted()).toEqual(ordered);
   for (const { name, sorts } of lists.filter(({ sorts }) => sorts.length > 0)) {
     const { fields } = contracts.find(({ path }) => path === name)!;
     const wanted = ['createdAt', 'updatedAt', ...('name' in fields ? ['name'] : [])];
