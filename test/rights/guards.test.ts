@@ -89,8 +89,8 @@ const guards: readonly Guard[] = [
   {
     name: 'an event without a granted scope is not subscribed',
     file: 'core/features/plugins/installs/versions/matching-types.ts',
-    guarding: 'subscribedTypes(install).filter((type) => mayHear(rights, type))',
-    broken: 'subscribedTypes(install).filter((type) => mayHear(rights, type) || true)',
+    guarding: 'filter((type) => mayHear(rights, type))',
+    broken: 'filter((type) => mayHear(rights, type) || true)',
     suite: 'test/rights/plugins.test.ts',
   },
   {
