@@ -163,10 +163,10 @@ describe.concurrent.each(directories)('%s', (file) => {
 
 /** File calls at which the upgrade is killed, at an interval. */
 const killedCalls: readonly (readonly [call: string, step: number])[] = [
-  ['fsync', isLong ? 1 : 4],
+  ['fsync', isLong ? 1 : 8],
   ['fdatasync', 1],
   ['rename', 1],
-  ['pwrite64', isLong ? 40 : 150],
+  ['pwrite64', isLong ? 40 : 400],
 ];
 
 const openIn = (dir: string, ...under: string[]): Promise<number> =>
