@@ -63,15 +63,7 @@ function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
   });
 }
 
-// Moves payloads of old events to archive files, workspace by workspace, with pauses between the files.
-
-const workspaces = systemStatement<{ workspace_id: string }>(
-  'housekeeping.workspaces',
-  'old events of all workspaces are archived alike',
-  'SELECT workspace_id FROM workspaces',
-);
-
-// Removes expired rows step by step until none is left. Pauses between steps for longer than a step takes, so that it keeps up with any
+// Removes expired rows step by step until none is left. Pauses between steps for longer than a step takes, so that removal keeps up with any
 // write rate without delaying other work.
 
 /**
@@ -135,6 +127,14 @@ async function exhaust(
   }
   return removed;
 }
+
+// Moves payloads of old events to archive files, workspace by workspace, with pauses between the files.
+
+const workspaces = systemStatement<{ workspace_id: string }>(
+  'housekeeping.workspaces',
+  'old events of all workspaces are archived alike',
+  'SELECT workspace_id FROM workspaces',
+);
 
 /** @returns the number of moved events */
 async function archiveOld(

@@ -55,9 +55,10 @@ function isPackageOf(text: string, id: string): boolean {
   }
 }
 
-// What installing checks of a manifest, without a server: all but the names that only a workspace knows.
-
-/** @throws ApiError validation_failed, as the server would answer */
+/**
+ * Checks a manifest as an installation does, except for names that only a workspace knows.
+ * @throws ApiError validation_failed, as the server would answer
+ */
 function checkOffline(manifest: PluginManifest): void {
   checkRequests(manifest, {
     filterFields: filterFieldsOf,

@@ -94,13 +94,6 @@ interface ActiveAttempt extends BegunAttempt {
   readonly calls: CallRecord[];
 }
 
-// Manages the staged writes of runs in progress: one staging per run, for its present attempt.
-
-interface Stagings {
-  begin(leased: TriedRun, install: Install): Staging;
-  forget(runId: string): void;
-}
-
 // Decides which reads of an attempt are tracked, by the isolation in the manifest. docs/spec/plugins.md › Isolation.
 
 const directoryModels: ReadonlySet<string> = new Set(
@@ -124,6 +117,13 @@ function readSetOf(
     begin: () =>
       Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
   });
+}
+
+// Manages the staged writes of runs in progress: one staging per run, for its present attempt.
+
+interface Stagings {
+  begin(leased: TriedRun, install: Install): Staging;
+  forget(runId: string): void;
 }
 
 function createStagings(deps: PluginDeps): Stagings {
