@@ -126,8 +126,8 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   export: { of: ['core/features/export/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
     of: ['core/app/doctor/'],
-    may: 'lib contract store backup events changes webhooks proposals sandbox plugins features'.split(' '),
-    types: ['service'],
+    may: 'lib contract store backup events changes webhooks proposals sandbox features'.split(' '),
+    types: ['plugins', 'service'],
   },
   commands: {
     of: ['core/app/cli/'],

@@ -104,6 +104,14 @@ export const models: ReadonlyMap<string, Resource['model']> = new Map(
   resources.map(({ model }) => [model.name, model]),
 );
 
+/** Models of all stored objects, including those without a resource. */
+export const storedModels: ReadonlyMap<string, Resource['model']> = new Map(
+  [...models.values(), ...features.flatMap((feature) => feature.models ?? [])].map((model) => [
+    model.name,
+    model,
+  ]),
+);
+
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 
 export const resourceRoutes: readonly Route[] = [

@@ -1,6 +1,7 @@
 // A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
 // routes, reactions, timers, event schemas and tags are collected from that list.
 import type { TObject } from 'typebox';
+import type { AnyModel } from './changes/model.ts';
 import type { Contract } from './contract/contract.ts';
 import type { EventType } from './events/catalogue.ts';
 import type { Tag } from './http/openapi/document.ts';
@@ -15,6 +16,8 @@ export interface Feature {
   readonly resources?: readonly Resource[];
   /** Contracts whose routes need the running service, or that have no stored object. */
   readonly contracts?: readonly Contract[];
+  /** Models of these contracts. */
+  readonly models?: readonly AnyModel[];
   /** Routes in addition to those of the resources. */
   readonly routes?: readonly Route[];
   readonly reactions?: readonly Reaction[];

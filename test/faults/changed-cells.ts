@@ -4,7 +4,7 @@ import { contracts, eventsOf } from '../../core/features/contracts.ts';
 import { structure } from '../../core/app/doctor/checks/structure.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { leftBehind } from '../../core/features/export/tables.ts';
-import { models } from '../../core/app/doctor/models.ts';
+import { storedModels } from '../../core/app/features.ts';
 import type { RowSubject } from '../../core/app/doctor/subject.ts';
 import type { Random } from '../random.ts';
 
@@ -69,7 +69,7 @@ interface Column {
 /** Every column that the event log records. */
 export function loggedColumns(db: Database.Database): Column[] {
   const tables = contracts.flatMap(({ name, events }) => {
-    const model = models.get(name);
+    const model = storedModels.get(name);
     return model && eventsOf(events).length > 0 ? [model.table] : [];
   });
   return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
@@ -154,7 +154,7 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
 
 /** Tables whose rows are all recorded by the log until they end. */
 export const loggedTables: readonly string[] = [
-  ...new Set(contracts.map(({ name }) => models.get(name)?.table)),
+  ...new Set(contracts.map(({ name }) => storedModels.get(name)?.table)),
 ].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
 
 /** Events of a personal view do not contain its content. */

@@ -10,7 +10,7 @@ import { contracts } from '../../core/features/contracts.ts';
 import { ofServer } from '../../core/app/doctor/checks/rows/missing.ts';
 import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
 import { examine } from '../../core/app/doctor/doctor.ts';
-import { models } from '../../core/app/doctor/models.ts';
+import { storedModels } from '../../core/app/features.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { leftBehind } from '../../core/features/export/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
@@ -157,10 +157,10 @@ test('side effects on other objects match the log: comments, removed labels, pur
 });
 
 test('objects that may end without an event are exactly those that an export omits', () => {
-  const tables = ofServer.map((name) => models.get(name)?.table ?? name);
+  const tables = ofServer.map((name) => storedModels.get(name)?.table ?? name);
   expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
   const loggedTables = contracts
-    .map(({ name }) => models.get(name)?.table ?? '')
+    .map(({ name }) => storedModels.get(name)?.table ?? '')
     .filter((table) => table in leftBehind);
   expect(loggedTables.toSorted()).toEqual(tables.toSorted());
 });

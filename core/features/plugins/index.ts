@@ -2,10 +2,12 @@ import { defineFeature } from '../../kernel/feature.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun } from './runs/contract.ts';
 import { AutomationUndone } from './undo/contract.ts';
+import { installModel } from './installs/schema.ts';
 
 export const plugins = defineFeature({
   name: 'plugins',
   contracts: [plugin],
+  models: [installModel],
   events: {
     'automation.undone': AutomationUndone,
     'automation.run': AutomationRun,

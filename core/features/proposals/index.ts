@@ -1,10 +1,12 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { proposal } from './contract.ts';
 import { expiryTimer, proposalsOfEnded } from './ends.ts';
+import { proposalModel } from './model.ts';
 
 export const proposals = defineFeature({
   name: 'proposals',
   contracts: [proposal],
+  models: [proposalModel],
   reactions: [proposalsOfEnded],
   timers: [expiryTimer],
   tagGroup: 'Plugins',

@@ -1,9 +1,11 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { webhook } from './endpoints/contract.ts';
+import { endpointModel } from './endpoints/model.ts';
 
 export const webhooks = defineFeature({
   name: 'webhooks',
   contracts: [webhook],
+  models: [endpointModel],
   tagGroup: 'Events',
   tags: [
     {

@@ -3,7 +3,7 @@ import type { Contract } from '../../../kernel/contract/contract.ts';
 import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../../kernel/contract/field.ts';
 import { actorParts, isReference, storedName } from '../../../kernel/contract/schemas.ts';
 import { snake } from '../../../platform/lib/text/words.ts';
-import { models } from '../models.ts';
+import { storedModels } from '../../features.ts';
 import type { Data } from '../checks/rows/last-event.ts';
 import { automationFacts } from './automation.ts';
 import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
@@ -71,7 +71,7 @@ function builtInFacts({ name, events }: Contract): Fact[] {
     equal('createdAt', 'created_at', ({ createdAt }) => timeOf(createdAt)),
     equal('updatedAt', 'updated_at', ({ updatedAt }) => timeOf(updatedAt)),
   ];
-  return models.get(name)?.retainsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
+  return storedModels.get(name)?.retainsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
 /** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */

@@ -1,5 +1,5 @@
 // Looks up referenced objects for the replay check.
-import { models } from '../models.ts';
+import { storedModels } from '../../features.ts';
 import type { RowSubject } from '../subject.ts';
 
 export interface References {
@@ -22,7 +22,7 @@ export function referencesOf(
     return known;
   };
   const presentIn = (name: string): ReadonlySet<string> => {
-    const model = models.get(name)!;
+    const model = storedModels.get(name)!;
     const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
     const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
     return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));

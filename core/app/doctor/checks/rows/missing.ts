@@ -1,6 +1,6 @@
 // Finds objects that have no row although the log has no deletion of them.
 import { contracts } from '../../../../features/contracts.ts';
-import { models } from '../../models.ts';
+import { storedModels } from '../../../features.ts';
 import { error, some, type Finding } from '../../check.ts';
 import type { RowSubject } from '../../subject.ts';
 import type { LastEvents } from './last-events.ts';
@@ -10,7 +10,7 @@ export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'we
 
 export function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
-    const table = models.get(name)?.table;
+    const table = storedModels.get(name)?.table;
     if (table === undefined || ofServer.includes(name)) return [];
     const present = new Set(
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),

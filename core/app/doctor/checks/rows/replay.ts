@@ -1,6 +1,6 @@
 import { contracts, eventsOf } from '../../../../features/contracts.ts';
 import type { Contract } from '../../../../kernel/contract/contract.ts';
-import { models } from '../../models.ts';
+import { storedModels } from '../../../features.ts';
 import { warning, type Finding, type RowCheck } from '../../check.ts';
 import type { RowSubject } from '../../subject.ts';
 import { compareRows, type Comparison } from './comparison.ts';
@@ -30,7 +30,7 @@ export const replay: RowCheck = {
 };
 
 function comparisonOf(contract: Contract, references: References): Comparison[] {
-  const model = models.get(contract.name);
+  const model = storedModels.get(contract.name);
   if (!model || eventsOf(contract.events).length === 0) return [];
   const facts = factsOf(contract, references);
   const columns = new Set(['workspace_id', 'id', 'version', ...facts.flatMap((fact) => fact.columns)]);
