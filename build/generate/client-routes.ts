@@ -22,7 +22,7 @@ import { resourceRoutes } from '../../core/app/features.ts';
 import { deliveryRoutes } from '../../core/features/webhooks/deliveries/routes.ts';
 import { endpointResource } from '../../core/features/webhooks/endpoints/routes.ts';
 import { replayRoutes } from '../../core/features/webhooks/replays/routes.ts';
-import { sampleRoutes } from '../../core/features/webhooks/samples/routes.ts';
+import { sampleRoutes } from '../../core/features/webhooks/sampling.ts';
 
 const nothing = <T>(): T => ({}) as T;
 

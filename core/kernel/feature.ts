@@ -8,6 +8,7 @@ import type { Tag } from './http/openapi/document.ts';
 import type { Route } from './http/route.ts';
 import type { DueTimer } from './event-reactions/due-timer.ts';
 import type { Reaction } from './event-reactions/reaction.ts';
+import type { Samples } from './samples.ts';
 import type { Resource } from './resource/define.ts';
 
 export interface Feature {
@@ -24,6 +25,8 @@ export interface Feature {
   readonly timers?: readonly DueTimer[];
   /** Data schemas of events that have no stored object. */
   readonly events?: Partial<Record<EventType, TObject>>;
+  /** Sample data of the feature's objects and events, for testing a receiver. */
+  readonly samples?: Samples;
   /** Group of the tags in the OpenAPI document; `Tracker` by default. */
   readonly tagGroup?: string;
   /** Tags in addition to those of the contracts, which have the paths of their resources as names. */

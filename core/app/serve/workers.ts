@@ -18,7 +18,7 @@ import { createPublicTriage } from '../../features/plugins/public-triage/triage.
 import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
 import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
 import { createReactions } from '../../kernel/event-reactions/reactions.ts';
-import { timers, eventReactions, models } from '../features.ts';
+import { timers, eventReactions, models, samples } from '../features.ts';
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
@@ -87,7 +87,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     generation: services.generation,
     unsent: adapters.outflow.unsent,
   });
-  const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
+  const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), samples, version, streams });
   const housekeeping = housekeepingOf(options);
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);

@@ -1,4 +1,38 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { ana, ben, sampleId, sampleIssue, timeAfter } from '../../kernel/samples.ts';
 import { comments as resource } from './comments.ts';
+import type { comment } from './contract.ts';
 
-export const comments = defineFeature({ name: 'comments', resources: [resource] });
+export const comments = defineFeature({
+  name: 'comments',
+  resources: [resource],
+  samples: ({ nowMs }) => ({
+    objects: {
+      comment: {
+        id: sampleId('cmt'),
+        issue: sampleIssue,
+        parentId: null,
+        body: 'Seen on 2.4 as well, @Ben. The log says `ENOSPC`, and then nothing.',
+        mentions: [ben],
+        editedAt: null,
+        author: { kind: 'user', ...ana },
+        resolvedAt: null,
+        resolvedBy: null,
+      } satisfies Partial<EntityResponse<typeof comment>>,
+    },
+    moments: {
+      'comment.updated': {
+        now: { editedAt: timeAfter(nowMs, 0) },
+        previous: { body: 'Seen on 2.4 as well.', mentions: [], editedAt: null },
+      },
+      'comment.resolved': {
+        now: { resolvedAt: timeAfter(nowMs, 0), resolvedBy: { kind: 'user', ...ben } },
+        previous: { resolvedAt: null, resolvedBy: null },
+      },
+      'comment.unresolved': {
+        previous: { resolvedAt: timeAfter(nowMs, -2), resolvedBy: { kind: 'user', ...ben } },
+      },
+    },
+  }),
+});

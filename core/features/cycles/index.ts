@@ -1,5 +1,11 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { cycles as resource } from './cycles.ts';
 import { cycleTimer } from './timer.ts';
+import { cycleSamples } from './samples.ts';
 
-export const cycles = defineFeature({ name: 'cycles', resources: [resource], timers: [cycleTimer] });
+export const cycles = defineFeature({
+  name: 'cycles',
+  resources: [resource],
+  timers: [cycleTimer],
+  samples: cycleSamples,
+});

@@ -3,6 +3,7 @@ import { snoozeTimer } from './model.ts';
 import { InboxPreferencesEvent } from './preferences.ts';
 import { SystemProblemResponse } from './problem.ts';
 import { inbox as resource } from './routes.ts';
+import { inboxSamples } from './samples.ts';
 
 export const inbox = defineFeature({
   name: 'inbox',
@@ -13,4 +14,5 @@ export const inbox = defineFeature({
     'system.problem_raised': SystemProblemResponse,
     'system.problem_cleared': SystemProblemResponse,
   },
+  samples: inboxSamples,
 });

@@ -6,6 +6,7 @@ import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
 import { issueModel } from './model.ts';
 import { issueFiltering } from './query/filter.ts';
 import { issueRoutes } from './routes.ts';
+import { issueSamples } from './samples.ts';
 
 const resource = defineResource(issue, issueModel, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
@@ -14,4 +15,4 @@ const resource = defineResource(issue, issueModel, {
   filtering: issueFiltering,
 });
 
-export const issues = defineFeature({ name: 'issues', resources: [resource] });
+export const issues = defineFeature({ name: 'issues', resources: [resource], samples: issueSamples });

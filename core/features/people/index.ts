@@ -2,6 +2,7 @@ import { defineFeature } from '../../kernel/feature.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { members } from './members/members.ts';
 import { workspaces } from './workspace/workspace.ts';
+import { peopleSamples } from './samples.ts';
 
 export const people = defineFeature({
   name: 'people',
@@ -20,4 +21,5 @@ export const people = defineFeature({
       doc: 'Changes with their author and the key or plugin that was used. Each entry is the event of the change.',
     },
   ],
+  samples: peopleSamples,
 });

@@ -3,6 +3,7 @@ import { plugin } from './installs/contract.ts';
 import { AutomationRun } from './runs/contract.ts';
 import { AutomationUndone } from './undo/contract.ts';
 import { installModel } from './installs/schema.ts';
+import { pluginSamples } from './samples.ts';
 
 export const plugins = defineFeature({
   name: 'plugins',
@@ -31,4 +32,5 @@ export const plugins = defineFeature({
       doc: 'Effects that a plugin version would have had on recorded events, compared with the changes people made.',
     },
   ],
+  samples: pluginSamples,
 });

@@ -2,6 +2,7 @@ import { defineFeature } from '../../kernel/feature.ts';
 import { proposal } from './contract.ts';
 import { expiryTimer, proposalsOfEnded } from './ends.ts';
 import { proposalModel } from './model.ts';
+import { proposalSamples } from './samples.ts';
 
 export const proposals = defineFeature({
   name: 'proposals',
@@ -10,4 +11,5 @@ export const proposals = defineFeature({
   reactions: [proposalsOfEnded],
   timers: [expiryTimer],
   tagGroup: 'Plugins',
+  samples: proposalSamples,
 });

@@ -1,4 +1,21 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
 import { reactions as resource } from './reactions.ts';
+import type { reaction } from './contract.ts';
 
-export const reactions = defineFeature({ name: 'reactions', resources: [resource] });
+export const reactions = defineFeature({
+  name: 'reactions',
+  resources: [resource],
+  samples: () => ({
+    objects: {
+      reaction: {
+        id: sampleId('rct'),
+        issue: sampleIssue,
+        commentId: sampleId('cmt'),
+        emoji: '👀',
+        actor: { kind: 'user', ...ben },
+      } satisfies Partial<EntityResponse<typeof reaction>>,
+    },
+  }),
+});

@@ -1,10 +1,12 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { slaClocks, slaReaction } from './sla.ts';
 import { slaTimer } from './timer.ts';
+import { slaSamples } from './samples.ts';
 
 export const sla = defineFeature({
   name: 'sla',
   resources: [slaClocks],
   reactions: [slaReaction],
   timers: [slaTimer],
+  samples: slaSamples,
 });

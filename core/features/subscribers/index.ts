@@ -1,4 +1,20 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
 import { subscribers as resource } from './subscribers.ts';
+import type { subscriber } from './contract.ts';
 
-export const subscribers = defineFeature({ name: 'subscribers', resources: [resource] });
+export const subscribers = defineFeature({
+  name: 'subscribers',
+  resources: [resource],
+  samples: () => ({
+    objects: {
+      subscriber: {
+        id: sampleId('sub'),
+        issue: sampleIssue,
+        member: ben,
+        reason: 'mentioned',
+      } satisfies Partial<EntityResponse<typeof subscriber>>,
+    },
+  }),
+});

@@ -1,4 +1,27 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { engineering, timeAfter } from '../../kernel/samples.ts';
 import { teams as resource } from './teams.ts';
+import type { team } from './contract.ts';
 
-export const teams = defineFeature({ name: 'teams', resources: [resource] });
+export const teams = defineFeature({
+  name: 'teams',
+  resources: [resource],
+  samples: ({ nowMs }) => ({
+    objects: {
+      team: {
+        ...engineering,
+        transitions: {},
+        triage: 'outside',
+        timeZone: 'Europe/Zagreb',
+        cycles: { weeks: 2, startsOn: 'monday', cooldownWeeks: 0, ahead: 2, rollsOver: true },
+        archivedAt: null,
+      } satisfies Partial<EntityResponse<typeof team>>,
+    },
+    moments: {
+      'team.updated': { previous: { name: 'Development' } },
+      'team.archived': { now: { archivedAt: timeAfter(nowMs, 0) }, previous: { archivedAt: null } },
+      'team.unarchived': { previous: { archivedAt: timeAfter(nowMs, -2) } },
+    },
+  }),
+});

@@ -1,4 +1,31 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { sampleId, sampleLabel } from '../../kernel/samples.ts';
 import { templates as resource } from './templates.ts';
+import type { template } from './contract.ts';
 
-export const templates = defineFeature({ name: 'templates', resources: [resource] });
+export const templates = defineFeature({
+  name: 'templates',
+  resources: [resource],
+  samples: () => ({
+    objects: {
+      template: {
+        id: sampleId('tpl'),
+        name: 'Bug report',
+        team: 'ENG',
+        title: null,
+        description: '## Steps\n\n## Expected',
+        priority: 'high',
+        assignee: null,
+        project: null,
+        labels: [sampleLabel],
+        estimate: null,
+        fields: {},
+        subIssues: ['Write a failing test', 'Fix it'],
+      } satisfies Partial<EntityResponse<typeof template>>,
+    },
+    moments: {
+      'template.updated': { previous: { subIssues: ['Write a failing test'] } },
+    },
+  }),
+});

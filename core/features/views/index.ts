@@ -1,4 +1,30 @@
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
+import { ana, sampleId, timeAfter } from '../../kernel/samples.ts';
 import { views as resource } from './views.ts';
+import type { view } from './contract.ts';
 
-export const views = defineFeature({ name: 'views', resources: [resource] });
+export const views = defineFeature({
+  name: 'views',
+  resources: [resource],
+  samples: ({ nowMs }) => ({
+    objects: {
+      view: {
+        id: sampleId('viw'),
+        name: 'Crashes',
+        description: 'Crashes that lose work.',
+        filter: { label: 'crash' },
+        sort: '-priority',
+        layout: 'list',
+        groupBy: null,
+        visibility: 'shared',
+        owner: { kind: 'user', ...ana },
+      } satisfies Partial<EntityResponse<typeof view>>,
+    },
+    moments: {
+      'view.updated': { previous: { sort: null } },
+      'view.deleted': { now: { deletedAt: timeAfter(nowMs, 0) }, previous: { deletedAt: null } },
+      'view.restored': { previous: { deletedAt: timeAfter(nowMs, -2) } },
+    },
+  }),
+});

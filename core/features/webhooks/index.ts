@@ -1,6 +1,7 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { webhook } from './endpoints/contract.ts';
 import { endpointModel } from './endpoints/model.ts';
+import { webhookSamples } from './samples.ts';
 
 export const webhooks = defineFeature({
   name: 'webhooks',
@@ -19,4 +20,5 @@ export const webhooks = defineFeature({
       doc: 'Redeliveries of past events to a webhook, from a time or a sequence in the log.',
     },
   ],
+  samples: webhookSamples,
 });

@@ -19,8 +19,8 @@ import { endpointModel, isForgiven, type Endpoint } from './endpoints/model.ts';
 import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
-import { sampleRoutes } from './samples/routes.ts';
-import { createSamples, type SampleEvent } from './samples/samples.ts';
+import { createSampleMaker, sampleRoutes, type SampleEvent } from './sampling.ts';
+import type { Samples } from '../../kernel/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
@@ -51,6 +51,8 @@ interface WebhooksOptions {
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly checkFilter: CheckFilter;
   readonly sentEvents: readonly SampleEvent[];
+  /** Sample data of all features. */
+  readonly samples: Samples;
   readonly streams: Streams;
   readonly version: string;
 }
@@ -154,7 +156,7 @@ function endpointsIn(changes: readonly Change[]): EndpointChange[] {
 }
 
 function routesOf(
-  { egress, filterFields, checkFilter, sentEvents, streams }: WebhooksOptions,
+  { egress, filterFields, checkFilter, sentEvents, samples, streams }: WebhooksOptions,
   parts: {
     readonly healths: Healths;
     readonly pipeline: Pipeline;
@@ -184,6 +186,6 @@ function routesOf(
     }).routes,
     ...deliveryRoutes(work),
     ...replayRoutes(parts.replays.queue),
-    ...sampleRoutes(createSamples(sentEvents), work, streams),
+    ...sampleRoutes(createSampleMaker(sentEvents, samples), work, streams),
   ];
 }

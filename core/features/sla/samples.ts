@@ -1,45 +1,36 @@
 // Sample data of SLA clocks: the issue has a deadline, is at risk, and is resolved in time.
-import type { EntityResponse } from '../../../kernel/contract/contract.ts';
-import type { slaClock } from '../../sla/contract.ts';
-import { hourMs } from '../../../platform/lib/time/time.ts';
-import {
-  ana,
-  engineering,
-  idOf,
-  type SampleMoment,
-  type SampleSetting,
-  type SampleFields,
-} from './fixtures.ts';
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import type { slaClock } from './contract.ts';
+import { hourMs } from '../../platform/lib/time/time.ts';
+import { ana, engineering, sampleId, type Samples, type SampleSetting } from '../../kernel/samples.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();
 
-export function slaObjects(setting: SampleSetting) {
-  return {
-    sla_clock: {
-      id: idOf('slc'),
-      kind: 'resolution',
-      state: 'running',
-      policy: { id: idOf('sla'), name: 'Urgent bugs in three days' },
-      issue: {
-        id: idOf('iss'),
-        identifier: 'ENG-42',
-        title: 'The save dialog crashes when the disk is full',
-      },
-      team: engineering,
-      assignee: ana,
-      startedAt: timeOf(setting, -48),
-      dueAt: timeOf(setting, 24),
-      atRiskAt: timeOf(setting, 16),
-      pausedAt: null,
-      remainingMs: null,
-      reachedAt: null,
-      endedAt: null,
-    } satisfies Partial<EntityResponse<typeof slaClock>>,
-  } satisfies Readonly<Record<string, SampleFields>>;
-}
+const objectsOf = (setting: SampleSetting) => ({
+  sla_clock: {
+    id: sampleId('slc'),
+    kind: 'resolution',
+    state: 'running',
+    policy: { id: sampleId('sla'), name: 'Urgent bugs in three days' },
+    issue: {
+      id: sampleId('iss'),
+      identifier: 'ENG-42',
+      title: 'The save dialog crashes when the disk is full',
+    },
+    team: engineering,
+    assignee: ana,
+    startedAt: timeOf(setting, -48),
+    dueAt: timeOf(setting, 24),
+    atRiskAt: timeOf(setting, 16),
+    pausedAt: null,
+    remainingMs: null,
+    reachedAt: null,
+    endedAt: null,
+  } satisfies Partial<EntityResponse<typeof slaClock>>,
+});
 
-export function slaMoments(setting: SampleSetting): Readonly<Record<string, SampleMoment>> {
+function momentsOf(setting: SampleSetting) {
   const [before, now, later] = [timeOf(setting, -1), timeOf(setting, 0), timeOf(setting, 24)];
   const breached = { state: 'breached', dueAt: before, atRiskAt: timeOf(setting, -9) };
   return {
@@ -73,3 +64,8 @@ export function slaMoments(setting: SampleSetting): Readonly<Record<string, Samp
     },
   };
 }
+
+export const slaSamples: Samples = (setting) => ({
+  objects: objectsOf(setting),
+  moments: momentsOf(setting),
+});

@@ -2,49 +2,58 @@
 // real event, but is not in the log: its sequence is 0, plugins do not receive it, and histories do not
 // contain it.
 import { Type, type Static, type TSchema, type TObject } from 'typebox';
-import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { getEntity } from '../../../kernel/changes/operations.ts';
-import type { Context } from '../../../kernel/context.ts';
-import type { EventType } from '../../../kernel/events/catalogue.ts';
-import type { EventEnvelope } from '../../../kernel/events/event.ts';
-import type { Streams } from '../../../kernel/events/stream/streams.ts';
-import { compileCheck } from '../../../kernel/http/request/validate.ts';
-import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
-import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { scopeOfEvent } from '../../../kernel/rights/rights.ts';
-import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
-import { endpointModel } from '../endpoints/model.ts';
-import { payloadBytesMax } from '../payload.ts';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import { getEntity } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import type { EventEnvelope } from '../../kernel/events/event.ts';
+import type { Streams } from '../../kernel/events/stream/streams.ts';
+import { compileCheck } from '../../kernel/http/request/validate.ts';
+import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { scopeOfEvent } from '../../kernel/rights/rights.ts';
+import { makeSampleDelivery, type DeliveryWork } from './deliveries/deliveries.ts';
+import { endpointModel } from './endpoints/model.ts';
+import { payloadBytesMax } from './payload.ts';
 import { Check } from 'typebox/value';
-import type { Contract } from '../../../kernel/contract/contract.ts';
-import { contracts, eventsOf } from '../../contracts.ts';
-import { idOf, type SampleMoment, type SampleSetting, type SampleFields } from './fixtures.ts';
-import { scenarioOf } from './scenario.ts';
-import { dayMs } from '../../../platform/lib/time/time.ts';
-import { EventResponse } from '../../../kernel/events/feed/schema.ts';
-import { Closed, described, namedSchema } from '../../../platform/lib/schema.ts';
+import type { Contract } from '../../kernel/contract/contract.ts';
+import { contracts, eventsOf } from '../contracts.ts';
+import {
+  sampleId,
+  type SampleFields,
+  type SampleMoment,
+  type SampleSetting,
+  type Samples,
+} from '../../kernel/samples.ts';
+import { defineRoute, type Route } from '../../kernel/http/route.ts';
+import { DeliveryResponse } from './deliveries/schema.ts';
+import { webhook } from './endpoints/contract.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
+import { EventResponse } from '../../kernel/events/feed/schema.ts';
+import { Closed, described, idOf, namedSchema } from '../../platform/lib/schema.ts';
 
 export interface SampleEvent {
   readonly type: EventType;
   readonly envelope: TSchema;
 }
 
-export interface Samples {
+export interface SampleMaker {
   /** @throws ApiError insufficient_scope, validation_failed */
   make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
 }
 
-// Builds the data of a sample: from the fixtures, or from the examples of the contract for a resource without
-// fixtures.
+// Builds the data of a sample: from the sample data of its feature, or from the examples of the contract
+// for a resource without sample data.
 
 /** Returns the known fields; the caller fills in the rest of the schema. */
 export function sampleData(
   { type, envelope }: { readonly type: string; readonly envelope: TSchema },
   setting: SampleSetting,
+  samples: Samples,
 ): SampleFields {
   const { properties } = (envelope as TObject).properties.data as TObject;
   const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
-  const { objects, moments } = scenarioOf(setting);
+  const { objects = {}, moments = {} } = samples(setting);
   const object = objects[type] ?? objects[contract?.name ?? ''] ?? contract?.examples?.create ?? {};
   const { now, previous } = moments[type] ?? plainMoment(contract, type, object as SampleFields);
   const isChange = 'previous' in properties;
@@ -75,7 +84,7 @@ function fitting(values: SampleFields, properties: TObject['properties']): Sampl
 }
 
 // Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without
-// fixtures (scenario.ts).
+// sample data.
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -138,14 +147,15 @@ function textOf(
   if (format === 'date-time') return now;
   if (name === 'url' || format === 'uri') return `${baseUrl}/issues/${texts.identifier}`;
   const [, prefix] = /^\^([a-z]{3})_/.exec(pattern) ?? [];
-  if (prefix) return idOf(prefix);
+  if (prefix) return sampleId(prefix);
   if (pattern.startsWith('^[0-9a-f]{8}-')) return '019b0000-0000-7000-8000-000000000001';
   if (pattern.startsWith('^\\d{4}-')) return now.slice(0, 10);
   if (pattern.startsWith('^#')) return '#5e6ad2';
   return texts[name] ?? name;
 }
 
-export function createSamples(sent: readonly SampleEvent[]): Samples {
+/** @param samples sample data of all features */
+export function createSampleMaker(sent: readonly SampleEvent[], samples: Samples): SampleMaker {
   const byType = new Map(
     sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
   );
@@ -173,7 +183,7 @@ export function createSamples(sent: readonly SampleEvent[]): Samples {
         sequence: 0,
         actor: ctx.actor,
         cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
-        data: { ...sample.data, ...sampleData(known, setting), ...data },
+        data: { ...sample.data, ...sampleData(known, setting, samples), ...data },
       };
       known.check(event);
       return event;
@@ -186,7 +196,7 @@ export async function deliverSample(
   ctx: Context,
   endpointId: string,
   input: Static<typeof SampleCreate>,
-  samples: Samples,
+  samples: SampleMaker,
   work: DeliveryWork,
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointModel, endpointId);
@@ -209,7 +219,7 @@ export async function deliverSample(
 export async function sendSample(
   ctx: Context,
   input: Static<typeof SampleCreate>,
-  samples: Samples,
+  samples: SampleMaker,
   streams: Streams,
 ): Promise<ChangeSet> {
   const event = samples.make(ctx, input);
@@ -240,3 +250,38 @@ export const SampleSent = namedSchema(
     event: described(EventResponse, 'Sample event.'),
   }),
 );
+
+export function sampleRoutes(samples: SampleMaker, work: DeliveryWork, streams: Streams): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/events/samples',
+      name: 'events.sample',
+      summary: 'Send a sample of any event type to open event streams',
+      description:
+        "Sends a made-up event to the streams of this workspace that request samples. It is not stored in the log and changes nothing. Also needs the read scope of the type's namespace.",
+      scope: 'webhooks:write',
+      limit: 'write',
+      body: SampleCreate,
+      example: { type: 'issue.created', data: { priority: 'urgent' } },
+      responses: { 200: SampleSent },
+      write: (ctx, { body }) => sendSample(ctx, body, samples, streams),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/webhooks/{id}/samples',
+      name: 'webhooks.sample',
+      summary: 'Deliver a sample of any event type to an endpoint',
+      description:
+        "Delivers a made-up event with sequence 0. It is not stored in the log and changes nothing. Also needs the read scope of the type's namespace.",
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: Closed({ id: idOf(webhook.id) }),
+      body: SampleCreate,
+      example: { type: 'issue.created', data: { priority: 'urgent' } },
+      responses: { 201: DeliveryResponse },
+      errors: ['conflict'],
+      write: (ctx, { params, body }) => deliverSample(ctx, params.id, body, samples, work),
+    }),
+  ];
+}
