@@ -3,7 +3,7 @@ import { eventRoutes } from '../kernel/events/feed/routes.ts';
 import { defineFeature, type Feature } from '../kernel/feature.ts';
 import type { Route } from '../kernel/http/route.ts';
 import { usageRoutes } from '../kernel/ledger/routes.ts';
-import type { Samples } from '../kernel/samples.ts';
+import type { AllSamples } from '../kernel/samples.ts';
 import type { Resource } from '../kernel/resource/define.ts';
 import { issues } from '../features/issues/index.ts';
 import { comments } from '../features/comments/index.ts';
@@ -123,7 +123,7 @@ export const resourceRoutes: readonly Route[] = [
 export const eventReactions = features.flatMap((feature) => feature.reactions ?? []);
 export const timers = features.flatMap((feature) => feature.timers ?? []);
 
-export const samples: Samples = (setting) => {
+export const samples: AllSamples = (setting) => {
   const all = features.flatMap((feature) => feature.samples?.(setting) ?? []);
   return {
     objects: Object.assign({}, ...all.map(({ objects }) => objects)),

@@ -26,6 +26,9 @@ export interface SampleScenario {
 /** Returns the samples of one feature. */
 export type Samples = (setting: SampleSetting) => SampleScenario;
 
+/** Returns the samples of all features. */
+export type AllSamples = (setting: SampleSetting) => Required<SampleScenario>;
+
 /** Returns a sample id. @param nth number of the object among those with the same prefix */
 export const sampleId = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
 

@@ -20,7 +20,7 @@ import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { createSampleMaker, sampleRoutes, type SampleEvent } from './sampling.ts';
-import type { Samples } from '../../kernel/samples.ts';
+import type { AllSamples } from '../../kernel/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
@@ -51,8 +51,7 @@ interface WebhooksOptions {
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly checkFilter: CheckFilter;
   readonly sentEvents: readonly SampleEvent[];
-  /** Sample data of all features. */
-  readonly samples: Samples;
+  readonly samples: AllSamples;
   readonly streams: Streams;
   readonly version: string;
 }

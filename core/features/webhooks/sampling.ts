@@ -23,7 +23,7 @@ import {
   type SampleFields,
   type SampleMoment,
   type SampleSetting,
-  type Samples,
+  type AllSamples,
 } from '../../kernel/samples.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
 import { DeliveryResponse } from './deliveries/schema.ts';
@@ -49,11 +49,11 @@ export interface SampleMaker {
 export function sampleData(
   { type, envelope }: { readonly type: string; readonly envelope: TSchema },
   setting: SampleSetting,
-  samples: Samples,
+  samples: AllSamples,
 ): SampleFields {
   const { properties } = (envelope as TObject).properties.data as TObject;
   const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
-  const { objects = {}, moments = {} } = samples(setting);
+  const { objects, moments } = samples(setting);
   const object = objects[type] ?? objects[contract?.name ?? ''] ?? contract?.examples?.create ?? {};
   const { now, previous } = moments[type] ?? plainMoment(contract, type, object as SampleFields);
   const isChange = 'previous' in properties;
@@ -154,8 +154,7 @@ function textOf(
   return texts[name] ?? name;
 }
 
-/** @param samples sample data of all features */
-export function createSampleMaker(sent: readonly SampleEvent[], samples: Samples): SampleMaker {
+export function createSampleMaker(sent: readonly SampleEvent[], samples: AllSamples): SampleMaker {
   const byType = new Map(
     sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
   );
