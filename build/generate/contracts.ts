@@ -1,32 +1,49 @@
-// Writes the list of contracts, in the order of `core/app/features.ts`. It reads only texts, because every module of
-// the program needs the list for its types.
+// Writes the list of contracts, in the order of `core/app/features.ts`, and the list of settings. It reads only texts, because
+// every module of the program needs the lists for its types.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const contractsFile = 'core/features/generated/contracts.ts';
+export const settingsFile = 'core/features/generated/settings.ts';
 
 const isFeature = /from '\.\.\/features\/([\w-]+)\//g;
 const isContract = /^export const (\w+) = defineContract\(/gm;
+const isSettings = /^export const (\w+Settings) = \{$/gm;
 
 /** @param root folder of the repository */
 export function contractsText(root: string): string {
   const features = readFileSync(join(root, 'core/app/features.ts'), 'utf8');
   const folders = new Set([...features.matchAll(isFeature)].map(([, folder = '']) => folder));
-  const found = [...folders].flatMap((folder) => contractsIn(root, folder));
+  const found = [...folders].flatMap((folder) => exportsOf(root, `${folder}/**/contract.ts`, isContract));
   return [
-    ...found.map(({ name, path }) => `import { ${name} } from '../${path}';`),
+    ...importsOf(found),
     '',
     `export const all = [${found.map(({ name }) => name).join(', ')}] as const;\n`,
   ].join('\n');
 }
 
-function contractsIn(root: string, folder: string): { name: string; path: string }[] {
+/** @param root folder of the repository */
+export function settingsText(root: string): string {
+  const found = exportsOf(root, '*/settings.ts', isSettings);
+  return [
+    ...importsOf(found),
+    '',
+    `export const featureSettings = { ${found.map(({ name }) => `...${name}`).join(', ')} };\n`,
+  ].join('\n');
+}
+
+interface Exported {
+  readonly name: string;
+  readonly path: string;
+}
+
+const importsOf = (found: readonly Exported[]): string[] =>
+  found.map(({ name, path }) => `import { ${name} } from '../${path}';`);
+
+function exportsOf(root: string, pattern: string, is: RegExp): Exported[] {
   const features = join(root, 'core/features');
-  const paths = [...new Bun.Glob(`${folder}/**/contract.ts`).scanSync(features)].toSorted();
+  const paths = [...new Bun.Glob(pattern).scanSync(features)].toSorted();
   return paths.flatMap((path) =>
-    [...readFileSync(join(features, path), 'utf8').matchAll(isContract)].map(([, name = '']) => ({
-      name,
-      path,
-    })),
+    [...readFileSync(join(features, path), 'utf8').matchAll(is)].map(([, name = '']) => ({ name, path })),
   );
 }

@@ -2,10 +2,11 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../paths.ts';
-import { contractsFile, contractsText } from './contracts.ts';
+import { contractsFile, contractsText, settingsFile, settingsText } from './contracts.ts';
 
-// First, because the modules from which the other files derive import the list of contracts.
+// First, because the modules from which the other files derive import these lists.
 writeFileSync(join(root, contractsFile), contractsText(root));
+writeFileSync(join(root, settingsFile), settingsText(root));
 const { generatedFiles, typesFolder } = await import('./files.ts');
 
 const files = await generatedFiles();

@@ -11,6 +11,7 @@ import type { Problems } from '../platform/lib/errors/problems.ts';
 import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
 import type { Sealing } from '../platform/lib/secrets/sealing.ts';
 import type { Authority } from './rights/authority.ts';
+import type { SettingValues } from './settings.ts';
 import type { Rights } from './rights/rights.ts';
 import type { Membership } from './rights/roles.ts';
 import type { LoopQueue } from '../platform/lib/fairness/loop-queue.ts';
@@ -39,6 +40,8 @@ export interface Services {
   /** Null if no mail server is configured. */
   readonly mail: Mail | null;
   readonly baseUrl: string;
+  /** Values of the settings of features. */
+  readonly settings: SettingValues;
   /** False after a restore until the operator releases the server: webhooks, plugins and schedules are planned but not executed. */
   mayWork(): boolean;
   /** Id of the event log's generation; a restore starts a new one. */

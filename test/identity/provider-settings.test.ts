@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signInSettings } from '../../core/features/sign-in/settings.ts';
 import { readConfig } from '../../core/app/config/config.ts';
 
 let folder: string;
@@ -17,7 +18,9 @@ const provider = { key: 'acme', name: 'Acme', issuer: 'https://login.acme.exampl
 function read(written: unknown, env: Record<string, string> = {}) {
   const text = typeof written === 'string' ? written : JSON.stringify(written);
   writeFileSync(join(folder, 'providers.json'), text);
-  return readConfig({ identityProviders: 'providers.json' }, env, folder).identityProviders;
+  return readConfig({ identityProviders: 'providers.json' }, env, folder).settings.of(
+    signInSettings.identityProviders,
+  );
 }
 
 test('secrets come from a file beside the settings, or from the environment', () => {
@@ -29,7 +32,7 @@ test('secrets come from a file beside the settings, or from the environment', ()
     'of the environment',
   );
   expect(read([provider])[0]?.clientSecret).toBeNull();
-  expect(readConfig({}, {}, folder).identityProviders).toEqual([]);
+  expect(readConfig({}, {}, folder).settings.of(signInSettings.identityProviders)).toEqual([]);
 });
 
 const wrongs: readonly (readonly [string, unknown, string])[] = [

@@ -8,7 +8,6 @@ import { parseCidr, type Cidr } from '../../platform/lib/cidr.ts';
 import { checkCron } from '../../platform/lib/time/cron.ts';
 import type { LogLevel } from '../../platform/lib/log.ts';
 import { flagOf } from '../../platform/lib/text/words.ts';
-import { readIdentityProviders } from './identity-providers.ts';
 import {
   ConfigError,
   createReading,
@@ -19,9 +18,8 @@ import {
   type ConfigReading,
 } from './reading.ts';
 import { keys } from './settings.ts';
-import type { ProviderSettings } from '../../features/sign-in/providers/provider.ts';
-import type { PluginTrust } from '../../features/plugins/installs/consent/trust.ts';
-import { isPublicKey, keyIdOf } from '../../features/plugins/signature.ts';
+import { featureSettings } from '../../features/generated/settings.ts';
+import type { Setting, SettingValues } from '../../kernel/settings.ts';
 
 export interface Config {
   readonly dataDir: string;
@@ -62,10 +60,8 @@ export interface Config {
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
-  /** True if plugin runs are recorded for replay. */
-  readonly recordRuns: boolean;
-  readonly pluginTrust: PluginTrust;
-  readonly identityProviders: readonly ProviderSettings[];
+  /** Values of the settings of features. */
+  readonly settings: SettingValues;
   /** The continuous copy is off if null. */
   readonly copy: CopyConfig | null;
   /** Scheduled backups are off if null. */
@@ -123,14 +119,7 @@ export function readConfig(
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: readNodePath(reading, folder),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
-    recordRuns: choice('recordRuns', ['on', 'off']) === 'on',
-    pluginTrust: {
-      keys: readPublishers(list('pluginTrust'), (wanted) => fail('pluginTrust', wanted)),
-      requireSigned: choice('pluginUnsigned', ['confirm', 'refuse']) === 'refuse',
-    },
-    identityProviders: readIdentityProviders(value('identityProviders'), folder, env, (wanted) =>
-      fail('identityProviders', wanted),
-    ),
+    settings: readFeatureSettings(reading),
     copy: copyConfig(reading, folder, env, {
       dataDir: directory('dataDir'),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
@@ -140,6 +129,17 @@ export function readConfig(
     mail: readMail(reading),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
+}
+
+/** Reads all settings of features at once, so that an invalid one ends the start. */
+function readFeatureSettings({ given }: ConfigReading): SettingValues {
+  const values = new Map<Setting, unknown>(
+    Object.entries(featureSettings).map(([name, setting]) => [
+      setting,
+      setting.read(given(name as ConfigKey)),
+    ]),
+  );
+  return { of: <T>(setting: Setting<T>) => values.get(setting) as T };
 }
 
 function readNodePath({ value, fail }: ConfigReading, folder: string): string | null {
@@ -185,17 +185,6 @@ function readMail({ value, nameOf, fail }: ConfigReading): Config['mail'] {
   if (!/^[^\s@]+@[^\s@]+$|<[^\s@<>]+@[^\s@<>]+>$/.test(from))
     fail('mailFrom', 'an address such as tatami@example.com or "Tatami <tatami@example.com>"');
   return { url, from };
-}
-
-function readPublishers(entries: readonly string[], fail: (wanted: string) => never): PluginTrust['keys'] {
-  return new Map(
-    entries.map((entry) => {
-      const [, publisher = '', publicKey = ''] = /^([^=]{1,100})=(.+)$/.exec(entry) ?? [];
-      if (!isPublicKey(publicKey))
-        return fail('a list of publishers such as acme=KEY, with a key from `tatami plugin keygen`');
-      return [keyIdOf(publicKey), { publisher: publisher.trim(), publicKey }];
-    }),
-  );
 }
 
 function readRetention(days: (key: ConfigKey) => number | null): Config['retention'] {
@@ -357,8 +346,10 @@ export function addressOf({ baseUrl, host, port }: Config): string {
 
 /** Returns the reference of all settings, for `serve --help` and the documentation. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
-  return Object.entries(keys).map(([name, key]) => ({
+  return Object.entries({ ...keys, ...featureSettings }).map(([name, { env, fallback, text }]) => ({
     flag: flagOf(name),
-    ...key,
+    env,
+    fallback,
+    text,
   }));
 }

@@ -3,8 +3,11 @@ import { statSync, type Stats } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { flagOf } from '../../platform/lib/text/words.ts';
-import { keys } from './settings.ts';
+import { featureSettings } from '../../features/generated/settings.ts';
+import type { GivenValue } from '../../kernel/settings.ts';
+import { keys as keysOfCore } from './settings.ts';
 
+const keys = { ...keysOfCore, ...featureSettings };
 export type ConfigKey = keyof typeof keys;
 export type Flags = Partial<Record<ConfigKey, string>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,6 +33,14 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
     const path = resolve(folder, value(key));
     return isKnown(path, (stats) => !stats.isDirectory()) ? fail(key, 'a directory') : path;
   };
+  const days = (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500));
+  const choice = <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
+    allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`);
+  const list = (key: ConfigKey): string[] =>
+    value(key)
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '');
   return {
     value,
     nameOf,
@@ -38,14 +49,22 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
     directory,
     host: (key: ConfigKey): string =>
       isHost(value(key)) ? value(key) : fail(key, 'an IP address or a host name'),
-    days: (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500)),
-    choice: <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
-      allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`),
-    list: (key: ConfigKey): string[] =>
-      value(key)
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== ''),
+    days,
+    choice,
+    list,
+    /** Returns the readers of one setting. */
+    given: (key: ConfigKey): GivenValue => ({
+      value: value(key),
+      folder,
+      env,
+      fail: (wanted) => fail(key, wanted),
+      integer: (max) => integer(key, max),
+      days: () => days(key),
+      choice: (allowed) => choice(key, allowed),
+      list: () => list(key),
+      directory: () => directory(key),
+      isKnown,
+    }),
   };
 }
 

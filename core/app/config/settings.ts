@@ -1,4 +1,4 @@
-// All settings, each with its default, its unit and one sentence for `serve --help`.
+// Settings that belong to no feature, each with its default, its unit and one sentence for `serve --help`.
 
 interface Key {
   readonly env: string;
@@ -143,26 +143,6 @@ export const keys = {
     env: 'TATAMI_SANDBOX_SPLIT',
     fallback: 'none',
     text: 'Isolation of sandbox processes: one per `workspace`, one per `install`, or `none` for one shared by all.',
-  },
-  recordRuns: {
-    env: 'TATAMI_RECORD_RUNS',
-    fallback: 'on',
-    text: 'Recording of plugin runs, `on` or `off`; runs without a recording cannot be replayed.',
-  },
-  pluginTrust: {
-    env: 'TATAMI_PLUGIN_TRUST',
-    fallback: '',
-    text: 'Trusted plugin publishers, comma-separated, such as acme=KEY with the public key from `tatami plugin keygen`.',
-  },
-  pluginUnsigned: {
-    env: 'TATAMI_PLUGIN_UNSIGNED',
-    fallback: 'confirm',
-    text: '`refuse` installs only plugins of trusted publishers; `confirm` accepts others by hash, or any if no publisher is trusted.',
-  },
-  identityProviders: {
-    env: 'TATAMI_IDENTITY_PROVIDERS',
-    fallback: '',
-    text: 'File with the external OpenID providers for sign-in, a JSON list; default: none.',
   },
   nodePath: {
     env: 'TATAMI_NODE',

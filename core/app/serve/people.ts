@@ -1,5 +1,4 @@
 // Assembles the pages for people: ways to sign in, further steps after a password, and sections of the account page.
-import type { Config } from '../config/config.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { App } from '../../kernel/http/app.ts';
@@ -31,6 +30,9 @@ import { codeStepRoutes, oneTimeCodeStep } from '../../features/sign-in/one-time
 import { passkeySection, passkeyWayIn } from '../../features/sign-in/passkeys/pages.ts';
 import { createPasskeys } from '../../features/sign-in/passkeys/passkeys.ts';
 import { passkeyRoutes } from '../../features/sign-in/passkeys/forms.ts';
+import { signInSettings } from '../../features/sign-in/settings.ts';
+import type { Config } from '../config/config.ts';
+import type { ProviderSettings } from '../../features/sign-in/providers/provider.ts';
 import { createAdmit } from '../../features/sign-in/providers/admit.ts';
 import { createLinks } from '../../features/sign-in/providers/links.ts';
 import { createOutsideSignIn } from '../../features/sign-in/providers/outside.ts';
@@ -53,7 +55,7 @@ function createFactors(options: {
   invitations: Invitations;
   proofs: Proofs;
   limits: SignInLimits;
-  providers: Config['identityProviders'];
+  providers: readonly ProviderSettings[];
   egress: Egress;
   clock: Clock;
 }): Factors {
@@ -116,7 +118,7 @@ export function peopleRoutes(options: {
     limits,
     egress,
     clock,
-    providers: options.config.identityProviders,
+    providers: options.services.settings.of(signInSettings.identityProviders),
   });
   const resetLimits = createResetLimits(clock.monotonicMs);
   const confirmation = { services, sessions, proofs, limits: resetLimits };

@@ -269,6 +269,7 @@ function createServices(
     fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
     baseUrl: addressOf({ ...config, port: socket.port }),
+    settings: config.settings,
     mayWork: hold.mayWork,
     generation: installation.generation,
     nowMs,

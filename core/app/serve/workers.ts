@@ -75,8 +75,6 @@ export function createWorkers(options: WorkersOptions): Workers {
     models,
     app: options.app,
     serverVersion: version,
-    record: config.recordRuns,
-    trust: config.pluginTrust,
   });
   const streams = createStreams({
     store,

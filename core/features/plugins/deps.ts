@@ -13,7 +13,6 @@ import type { Scope } from '../../platform/store/store.ts';
 import type { Usage } from './budgets/usage.ts';
 import type { BudgetWaits } from './budgets/waits.ts';
 import type { CallQueue } from './host-calls/call-queue.ts';
-import type { PluginTrust } from './installs/consent/trust.ts';
 import type { Disable } from './installs/disable.ts';
 import type { Outsides } from './outside/fetch.ts';
 import type { FailureWatch } from './planning/failures.ts';
@@ -48,9 +47,6 @@ export interface PluginRuntimeOptions {
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
   readonly serverVersion: string;
-  readonly trust: PluginTrust;
-  /** True if runs are recorded. */
-  readonly record: boolean;
 }
 
 /** Dependencies that all parts of the runtime share. */

@@ -14,6 +14,7 @@ import { backtestRoutes } from './backtests/routes.ts';
 import { backfillRoutes } from './backfill/routes.ts';
 import { createFailureWatch } from './planning/failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
+import { trustOf } from './installs/consent/trust.ts';
 import { checkEngines } from './installs/versions/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
@@ -157,7 +158,7 @@ function routesOf(
     addedFields: deps.addedFields,
     checkFilter: deps.checkFilter,
     serverVersion: deps.serverVersion,
-    trust: deps.trust,
+    trust: trustOf(deps.services.settings),
     usage,
     checkModes: (modes: InstallModes) => checkModes(modes, modeFieldsOf(app().routes)),
     unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),

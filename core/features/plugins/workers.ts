@@ -1,5 +1,6 @@
 // Assembles the background workers of the plugin runtime: the consumer that plans runs, and the queues of runs, schedules, one-time
 // jobs and backfills.
+import { pluginSettings } from './settings.ts';
 import { createConsumer, type Consumer } from '../../kernel/events/consumers/consumer.ts';
 import {
   createUnitQueue,
@@ -119,13 +120,13 @@ function queueOptionsOf({ clock, owner, seen, services: { store, log, mayWork } 
 }
 
 function attemptDepsOf(deps: PluginDeps): AttemptDeps {
-  const { egress, record, services } = deps;
+  const { egress, services } = deps;
   const { store, sealing, ledger, baseUrl } = services;
   const { nowMs } = deps.clock;
   return {
     ...deps,
     callQueue: createCallQueue({ ledger }),
-    recorder: createRecorder({ record, nowMs }),
+    recorder: createRecorder({ record: services.settings.of(pluginSettings.recordRuns), nowMs }),
     outside: createOutsides({ store, sealing, nowMs, egress, baseUrl }),
   };
 }

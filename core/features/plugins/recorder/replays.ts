@@ -13,7 +13,7 @@ import { createFairPool } from '../../../platform/lib/fairness/fair-pool.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { PluginDeps } from '../deps.ts';
 import { readPackage } from '../installs/versions/check.ts';
-import { requireSignedTrial } from '../installs/consent/trust.ts';
+import { requireSignedTrial, trustOf } from '../installs/consent/trust.ts';
 import { installModel } from '../installs/schema.ts';
 import { addWaitTime, type BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { createRunRate } from '../planning/run-rate.ts';
@@ -86,7 +86,7 @@ export function createReplays(deps: PluginDeps): RunReplays {
 
 /** @throws ApiError validation_failed, and conflict if the code of the run is no longer stored */
 async function codeOf(
-  { registry, trust }: PluginDeps,
+  { registry, services }: PluginDeps,
   ctx: Context,
   request: {
     readonly run: RunRow;
@@ -98,7 +98,7 @@ async function codeOf(
   if (request.input.package) {
     const document = await readPackage(request.input.package);
     const { code: source, manifest, sha256: own } = document;
-    requireSignedTrial(trust, document, request.input.signature);
+    requireSignedTrial(trustOf(services.settings), document, request.input.signature);
     const install = await installModel.find(ctx, request.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });

@@ -2,15 +2,21 @@
 import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
 import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
 import { isSignedBy, type PackageSignature } from '../../signature.ts';
+import type { SettingValues } from '../../../../kernel/settings.ts';
+import { pluginSettings, type TrustedKeys } from '../../settings.ts';
 import type { Install } from '../schema.ts';
 
 /** Publisher keys that the operator trusts, and the policy for unsigned packages. */
 export interface PluginTrust {
-  /** Trusted keys by key id. A publisher can have several, for example during a key rotation. */
-  readonly keys: ReadonlyMap<string, { readonly publisher: string; readonly publicKey: string }>;
+  readonly keys: TrustedKeys;
   /** True if only signed packages can be installed, even with a confirmation. */
   readonly requireSigned: boolean;
 }
+
+export const trustOf = (settings: SettingValues): PluginTrust => ({
+  keys: settings.of(pluginSettings.pluginTrust),
+  requireSigned: settings.of(pluginSettings.pluginUnsigned) === 'refuse',
+});
 
 interface Offer {
   readonly signature?: PackageSignature;

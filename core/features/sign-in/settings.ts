@@ -1,11 +1,12 @@
-// Reads the file of external OpenID providers, a JSON list. Client secrets are in separate files or in the
+// Setting of external OpenID providers: a file with a JSON list. Client secrets are in separate files or in the
 // environment, so that the list can be stored with other configuration.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Type, type Static } from 'typebox';
 import { Check, Errors } from 'typebox/value';
-import type { ProviderSettings } from '../../features/sign-in/providers/provider.ts';
 import { Closed } from '../../platform/lib/schema.ts';
+import { defineSetting } from '../../kernel/settings.ts';
+import type { ProviderSettings } from './providers/provider.ts';
 
 const Entry = Closed({
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }),
@@ -19,13 +20,22 @@ const Entry = Closed({
 });
 const List = Type.Array(Entry, { maxItems: 20 });
 
+export const signInSettings = {
+  identityProviders: defineSetting({
+    env: 'TATAMI_IDENTITY_PROVIDERS',
+    fallback: '',
+    text: 'File with the external OpenID providers for sign-in, a JSON list; default: none.',
+    read: ({ value, folder, env, fail }) => readIdentityProviders(value, folder, env, fail),
+  }),
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * @param file empty if no providers are configured
  * @param fail gets a noun phrase that completes "must be …"
  */
-export function readIdentityProviders(
+function readIdentityProviders(
   file: string,
   folder: string,
   env: Environment,
