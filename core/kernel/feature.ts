@@ -1,6 +1,7 @@
 // A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
 // routes, reactions, timers, event schemas and tags are collected from that list.
 import type { TObject } from 'typebox';
+import type { Check, SpecialFacts } from './checks.ts';
 import type { AnyModel } from './changes/model.ts';
 import type { Contract } from './contract/contract.ts';
 import type { EventType } from './events/catalogue.ts';
@@ -25,6 +26,10 @@ export interface Feature {
   readonly timers?: readonly DueTimer[];
   /** Data schemas of events that have no stored object. */
   readonly events?: Partial<Record<EventType, TObject>>;
+  /** Checks of `tatami doctor`. */
+  readonly checks?: readonly Check[];
+  /** Facts of the doctor that cannot be derived from a contract, by contract name. */
+  readonly facts?: SpecialFacts;
   /** Sample data of the feature's objects and events, for testing a receiver. */
   readonly samples?: Samples;
   /** Group of the tags in the OpenAPI document; `Tracker` by default. */

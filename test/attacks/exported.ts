@@ -2,7 +2,7 @@
 // imported.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineRows } from '../../core/app/doctor/rows.ts';
+import { examineRows } from '../../core/app/doctor/doctor.ts';
 import { BadRows } from '../../core/features/export/check.ts';
 import { insertStatements, takeIn } from '../../core/features/export/read.ts';
 import { linesOf } from '../../core/features/export/write.ts';

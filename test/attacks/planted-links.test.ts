@@ -26,7 +26,7 @@ import { openFolder } from '../../core/platform/backup/copy/destination/destinat
 import { readConfig } from '../../core/app/config/config.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
-import { permissions } from '../../core/app/doctor/checks/permissions.ts';
+import { permissions } from '../../core/app/doctor/directory-checks.ts';
 import { tryLock } from '../../core/platform/store/files/data-dir.ts';
 import { writeWholeFile } from '../../core/platform/store/files/whole-file.ts';
 import { startApp, createSystemClock } from '../app.ts';

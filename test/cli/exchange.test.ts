@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineRows } from '../../core/app/doctor/rows.ts';
+import { examineRows } from '../../core/app/doctor/doctor.ts';
 import { insertStatements, takeIn } from '../../core/features/export/read.ts';
 import { leftBehind, taken } from '../../core/features/export/tables.ts';
 import { openOffline } from '../../core/app/setup/offline.ts';

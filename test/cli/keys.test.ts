@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../core/app/config/config.ts';
-import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { allScopes } from '../../core/kernel/rights/scopes.ts';
 import { createWorkspace } from '../../core/app/setup/first-workspace.ts';

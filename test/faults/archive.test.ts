@@ -5,7 +5,7 @@ import Database from 'libsql';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../core/app/config/config.ts';
-import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';

@@ -1,12 +1,12 @@
 // Changes single cells of the tables that the doctor's replay covers, each in a transaction that is rolled back.
 import Database from 'libsql';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
-import { structure } from '../../core/app/doctor/checks/structure.ts';
-import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { structure } from '../../core/app/doctor/database-checks.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
 import { leftBehind } from '../../core/features/export/tables.ts';
 import { storedModels } from '../../core/app/features.ts';
-import type { RowSubject } from '../../core/app/doctor/subject.ts';
 import type { Random } from '../random.ts';
+import type { RowSubject } from '../../core/kernel/checks.ts';
 
 const sealed = 'sealed, or a hash of a secret';
 const marks = 'internal state, which no request shows';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readConfig } from '../../core/app/config/config.ts';
-import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { composedStatement } from '../../core/platform/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';

@@ -3,7 +3,7 @@ import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/app/config/config.ts';
-import { replay } from '../../core/app/doctor/checks/rows/replay.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { askAs, rightsBut } from '../rights/asking.ts';

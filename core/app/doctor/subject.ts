@@ -8,20 +8,9 @@ import { readKeyFile } from '../../platform/store/files/master-key.ts';
 import { openToLook, type Connection } from '../../platform/store/engine/looking.ts';
 import { partsIn } from '../../kernel/events/log/archived.ts';
 import { readArchivedSync, type ArchivedFile } from '../../platform/store/files/archive.ts';
+import type { ArchivedEvents, CheckSubject } from '../../kernel/checks.ts';
 
 // Reads archived events one by one for the checks. Caches one file at a time, so read events in order.
-
-interface ArchivedEvents {
-  /** Returns true if the event is archived. */
-  holds(workspaceId: string, sequence: number): boolean;
-  /**
-   * @param first sequence of the first event in the file
-   * @returns data of the event as JSON; null if the file cannot be read
-   */
-  dataOf(workspaceId: string, first: number, sequence: number): string | null;
-  /** Number of events that could not be read. */
-  readonly unread: number;
-}
 
 /** @param folder `archive` of the data directory */
 function openArchived(folder: string, rows: Subject['rows']): ArchivedEvents {
@@ -68,23 +57,8 @@ function openArchived(folder: string, rows: Subject['rows']): ArchivedEvents {
   };
 }
 
-export type ReadRows = <R>(sql: string, ...params: readonly (string | number | bigint)[]) => R[];
-
-/** Subject of the checks that read only rows. */
-export interface RowSubject {
-  /**
-   * Read unverified text as blobs, because libsql aborts the process on text that is not UTF-8.
-   * @throws Error if the database cannot be opened
-   */
-  database(): Connection;
-  /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
-  readonly rows: ReadRows;
-  readonly archived?: ArchivedEvents;
-}
-
-export interface Subject extends RowSubject {
+export interface Subject extends CheckSubject {
   readonly config: Config;
-  readonly dir: string;
   readonly path: {
     readonly database: string;
     readonly logHead: string;
@@ -92,11 +66,6 @@ export interface Subject extends RowSubject {
     readonly snapshots: string;
     readonly walArchive: string;
   };
-  /** Process id of the server that uses the directory; null without a server. */
-  readonly servedBy: string | null;
-  /** 32 bytes; null if the file is missing or invalid. */
-  readonly masterKey: Uint8Array | null;
-  readonly nowMs: number;
   readonly archived: ArchivedEvents;
   close(): void;
 }
@@ -121,6 +90,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
       .all([...params]) as R[];
   return {
     config,
+    egressAllow: config.egressAllow,
     dir,
     path,
     servedBy,

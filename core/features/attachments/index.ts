@@ -1,3 +1,4 @@
+import { fileCheck } from './checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, sampleId, sampleIssue, timeAfter, type Samples } from '../../kernel/samples.ts';
@@ -24,4 +25,9 @@ const samples: Samples = ({ nowMs }) => {
   return { moments: { 'issue.attachment_added': moment, 'issue.attachment_removed': moment } };
 };
 
-export const attachments = defineFeature({ name: 'attachments', resources: [resource], samples });
+export const attachments = defineFeature({
+  name: 'attachments',
+  resources: [resource],
+  samples,
+  checks: [fileCheck],
+});

@@ -1,3 +1,4 @@
+import { equal, idsOf, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, ben, sampleId, sampleIssue, timeAfter } from '../../kernel/samples.ts';
@@ -35,4 +36,7 @@ export const comments = defineFeature({
       },
     },
   }),
+  facts: {
+    comment: () => [issueOfFact(), equal('mentions', 'mention_ids_json', ({ mentions }) => idsOf(mentions))],
+  },
 });

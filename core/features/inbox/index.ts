@@ -1,3 +1,4 @@
+import { equal, idOf } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { snoozeTimer } from './model.ts';
 import { InboxPreferencesEvent } from './preferences.ts';
@@ -15,4 +16,7 @@ export const inbox = defineFeature({
     'system.problem_cleared': SystemProblemResponse,
   },
   samples: inboxSamples,
+  facts: {
+    inbox_item: () => [equal('issueId', 'issue_id', ({ issue }) => idOf(issue) ?? null)],
+  },
 });

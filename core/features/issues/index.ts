@@ -1,3 +1,4 @@
+import { issueFacts } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { IssueUpdate } from './bodies.ts';
@@ -15,4 +16,9 @@ const resource = defineResource(issue, issueModel, {
   filtering: issueFiltering,
 });
 
-export const issues = defineFeature({ name: 'issues', resources: [resource], samples: issueSamples });
+export const issues = defineFeature({
+  name: 'issues',
+  resources: [resource],
+  samples: issueSamples,
+  facts: issueFacts,
+});

@@ -1,3 +1,4 @@
+import { equal, idOf, type Data } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { oauthApps } from './apps/oauth-apps.ts';
 import { grants } from './grants/grants.ts';
@@ -6,4 +7,13 @@ export const oauth = defineFeature({
   name: 'oauth',
   resources: [oauthApps, grants],
   tagGroup: 'People and access',
+  facts: {
+    grant: () => [
+      equal('client', 'client_id', ({ client }) => idOf(client)),
+      equal('client', 'client_name', ({ client }) => (client as Data | undefined)?.name),
+      equal('client', 'client_kind', ({ client }) => (client as Data | undefined)?.kind),
+      equal('client', 'client_verified', ({ client }) => Number((client as Data).verified)),
+      equal('scopes', 'scopes_json', ({ scopes }) => scopes),
+    ],
+  },
 });

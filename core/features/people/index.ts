@@ -1,3 +1,5 @@
+import { fact, storedIn } from '../../kernel/checks.ts';
+import { sameValue } from '../../kernel/changes/change.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { members } from './members/members.ts';
@@ -22,4 +24,18 @@ export const people = defineFeature({
     },
   ],
   samples: peopleSamples,
+  facts: {
+    member: (references) => [
+      fact('teams', ['teams_json'], (row, { data }) => {
+        const logged = data.teams as readonly string[] | undefined;
+        return (
+          logged === undefined ||
+          sameValue(
+            storedIn(row, 'teams_json'),
+            logged.map((key) => references.teamOf(row.workspace_id, key)),
+          )
+        );
+      }),
+    ],
+  },
 });

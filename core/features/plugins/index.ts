@@ -1,3 +1,4 @@
+import { pluginFacts } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun } from './runs/contract.ts';
@@ -33,4 +34,5 @@ export const plugins = defineFeature({
     },
   ],
   samples: pluginSamples,
+  facts: pluginFacts,
 });

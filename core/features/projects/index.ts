@@ -1,3 +1,4 @@
+import { equal, idsOf } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, ben, dayAfter, sampleProject, timeAfter } from '../../kernel/samples.ts';
@@ -31,4 +32,7 @@ export const projects = defineFeature({
       'project.restored': { previous: { deletedAt: timeAfter(nowMs, -2) } },
     },
   }),
+  facts: {
+    project: () => [equal('members', 'members_json', ({ members }) => idsOf(members))],
+  },
 });

@@ -1,3 +1,4 @@
+import { proposalFacts } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { proposal } from './contract.ts';
 import { expiryTimer, proposalsOfEnded } from './ends.ts';
@@ -12,4 +13,5 @@ export const proposals = defineFeature({
   timers: [expiryTimer],
   tagGroup: 'Plugins',
   samples: proposalSamples,
+  facts: proposalFacts,
 });

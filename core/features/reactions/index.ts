@@ -1,3 +1,4 @@
+import { equal, idOf, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
@@ -18,4 +19,10 @@ export const reactions = defineFeature({
       } satisfies Partial<EntityResponse<typeof reaction>>,
     },
   }),
+  facts: {
+    reaction: () => [
+      issueOfFact(),
+      equal('commentId', 'subject_id', ({ commentId, issue }) => commentId ?? idOf(issue)),
+    ],
+  },
 });

@@ -1,5 +1,11 @@
+import { searchCheck } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { search as contract } from './contract.ts';
 import { searchRoutes } from './routes.ts';
 
-export const search = defineFeature({ name: 'search', contracts: [contract], routes: searchRoutes });
+export const search = defineFeature({
+  name: 'search',
+  contracts: [contract],
+  routes: searchRoutes,
+  checks: [searchCheck],
+});

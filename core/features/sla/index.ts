@@ -1,3 +1,4 @@
+import { issueOfFact } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { slaClocks, slaReaction } from './sla.ts';
 import { slaTimer } from './timer.ts';
@@ -9,4 +10,7 @@ export const sla = defineFeature({
   reactions: [slaReaction],
   timers: [slaTimer],
   samples: slaSamples,
+  facts: {
+    sla_clock: () => [issueOfFact()],
+  },
 });

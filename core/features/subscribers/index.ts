@@ -1,3 +1,4 @@
+import { equal, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
@@ -17,4 +18,10 @@ export const subscribers = defineFeature({
       } satisfies Partial<EntityResponse<typeof subscriber>>,
     },
   }),
+  facts: {
+    subscriber: () => [
+      issueOfFact(),
+      equal('muted', 'muted', (_, type) => Number(type === 'issue.unsubscribed')),
+    ],
+  },
 });

@@ -1,3 +1,4 @@
+import { equal } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { engineering, timeAfter } from '../../kernel/samples.ts';
@@ -24,4 +25,10 @@ export const teams = defineFeature({
       'team.unarchived': { previous: { archivedAt: timeAfter(nowMs, -2) } },
     },
   }),
+  facts: {
+    team: () => [
+      equal('cycles', 'cycles_json', ({ cycles }) => cycles),
+      equal('transitions', 'transitions_json', ({ transitions }) => transitions),
+    ],
+  },
 });

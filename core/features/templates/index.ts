@@ -1,3 +1,5 @@
+import { fact, fieldValuesFact, storedIn } from '../../kernel/checks.ts';
+import { sameValue } from '../../kernel/changes/change.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { sampleId, sampleLabel } from '../../kernel/samples.ts';
@@ -28,4 +30,16 @@ export const templates = defineFeature({
       'template.updated': { previous: { subIssues: ['Write a failing test'] } },
     },
   }),
+  facts: {
+    template: (references) => [
+      // Deleted labels stay in the row, but events omit them.
+      fact('labels', ['labels_json'], (row, { data }) => {
+        const present = (ids: readonly string[]) =>
+          ids.filter((id) => !references.isGone('label', row.workspace_id, id));
+        const logged = (data.labels as readonly { readonly id: string }[]).map(({ id }) => id);
+        return sameValue(present(storedIn(row, 'labels_json') as string[]), present(logged));
+      }),
+      fieldValuesFact(references),
+    ],
+  },
 });

@@ -1,3 +1,4 @@
+import { equal } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, sampleId, timeAfter } from '../../kernel/samples.ts';
@@ -27,4 +28,12 @@ export const views = defineFeature({
       'view.restored': { previous: { deletedAt: timeAfter(nowMs, -2) } },
     },
   }),
+  facts: {
+    // Events of a personal view omit its contents.
+    view: () =>
+      ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'].map((column) => {
+        const name = { group_by: 'groupBy', filter_json: 'filter' }[column] ?? column;
+        return equal(name, column, (data) => (data.visibility === 'shared' ? data[name] : undefined));
+      }),
+  },
 });

@@ -1,3 +1,5 @@
+import { endpointCheck } from './checks.ts';
+import { equal } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { webhook } from './endpoints/contract.ts';
 import { endpointModel } from './endpoints/model.ts';
@@ -21,4 +23,8 @@ export const webhooks = defineFeature({
     },
   ],
   samples: webhookSamples,
+  facts: {
+    webhook: () => [equal('events', 'events_json', ({ events }) => events)],
+  },
+  checks: [endpointCheck],
 });

@@ -2,7 +2,7 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressOf, readConfig } from '../../config/config.ts';
-import { examineRows } from '../../doctor/rows.ts';
+import { examineRows } from '../../doctor/doctor.ts';
 import { BadRows } from '../../../features/export/check.ts';
 import { isHead, splitLines } from '../../../features/export/lines.ts';
 import { insertStatements, takeIn } from '../../../features/export/read.ts';

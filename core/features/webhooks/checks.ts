@@ -1,23 +1,23 @@
-import { createEgress, resolveWithSystem, type Egress } from '../../../../platform/lib/egress/egress.ts';
-import { createSealing } from '../../../../platform/lib/secrets/sealing.ts';
-import type { SqlRow } from '../../../../platform/store/statement.ts';
-import { openAddress, displayAddress } from '../../../../features/webhooks/endpoints/address.ts';
-import { endpointModel } from '../../../../features/webhooks/endpoints/model.ts';
-import { warning, type Check, type Finding } from '../../check.ts';
+import { createEgress, resolveWithSystem, type Egress } from '../../platform/lib/egress/egress.ts';
+import { createSealing } from '../../platform/lib/secrets/sealing.ts';
+import type { SqlRow } from '../../platform/store/statement.ts';
+import { openAddress, displayAddress } from './endpoints/address.ts';
+import { endpointModel } from './endpoints/model.ts';
+import { warning, type Check, type Finding } from '../../kernel/checks.ts';
 
 const timeoutMs = 5_000;
 /** Number of endpoints that are checked in parallel. */
 const atOnce = 8;
 
-export const endpoints: Check = {
+export const endpointCheck: Check = {
   name: 'endpoints',
   holds: 'webhook receivers are reachable, with valid TLS certificates',
   readsDatabase: true,
-  async look({ config, masterKey, rows }) {
+  async look({ egressAllow, masterKey, rows }) {
     if (!masterKey) return [];
     const sealing = createSealing(masterKey);
     const egress = createEgress({
-      allow: config.egressAllow,
+      allow: egressAllow,
       ownPort: () => undefined,
       resolve: resolveWithSystem,
     });

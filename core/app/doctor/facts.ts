@@ -1,18 +1,77 @@
+// Looks up referenced objects for the replay check.
+import { storedModels, features } from '../features.ts';
+import type { Contract } from '../../kernel/contract/contract.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../kernel/contract/field.ts';
+import { actorParts, isReference, storedName } from '../../kernel/contract/schemas.ts';
+import { snake } from '../../platform/lib/text/words.ts';
+import {
+  type References,
+  type RowSubject,
+  type Data,
+  equal,
+  fact,
+  idOf,
+  timeOf,
+  type Fact,
+} from '../../kernel/checks.ts';
+
+/** Reads each table on first use. @param isLogged returns true if the log has an event of the object */
+export function referencesOf(
+  { rows }: RowSubject,
+  isLogged: (workspaceId: string, name: string, id: string) => boolean,
+): References {
+  const read = new Map<string, ReadonlySet<string>>();
+  const present = (name: string): ReadonlySet<string> => {
+    const known = read.get(name) ?? presentIn(name);
+    read.set(name, known);
+    return known;
+  };
+  const presentIn = (name: string): ReadonlySet<string> => {
+    const model = storedModels.get(name)!;
+    const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
+    const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
+    return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));
+  };
+  const teams = lazy(() => {
+    const all = rows<Identified & { key: string }>('SELECT workspace_id, id, key FROM teams');
+    return new Map(all.map(({ workspace_id: workspaceId, key, id }) => [`${workspaceId} ${key}`, id]));
+  });
+  const fields = lazy(() => {
+    const all = rows<Identified & { key: string; deleted: number }>(
+      `SELECT workspace_id, id, key, EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = f.workspace_id
+         AND e.entity_kind = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
+    );
+    return new Map(
+      all.map(({ workspace_id: workspaceId, id, key, deleted }) => [
+        `${workspaceId} ${id}`,
+        { key, wasDeleted: deleted === 1 },
+      ]),
+    );
+  });
+  return {
+    isGone: (name, workspaceId, id) =>
+      isLogged(String(workspaceId), name, String(id)) &&
+      !present(name).has(`${String(workspaceId)} ${String(id)}`),
+    teamOf: (workspaceId, key) => teams().get(`${String(workspaceId)} ${String(key)}`),
+    fieldOf: (workspaceId, id) => fields().get(`${String(workspaceId)} ${id}`),
+  };
+}
+
+interface Identified {
+  readonly workspace_id: string;
+  readonly id: string;
+}
+
+function lazy<T>(make: () => T): () => T {
+  let cached: T | undefined;
+  return () => (cached ??= make());
+}
+
 // Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
-import type { Contract } from '../../../kernel/contract/contract.ts';
-import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../../kernel/contract/field.ts';
-import { actorParts, isReference, storedName } from '../../../kernel/contract/schemas.ts';
-import { snake } from '../../../platform/lib/text/words.ts';
-import { storedModels } from '../../features.ts';
-import type { Data } from '../checks/rows/last-event.ts';
-import { automationFacts } from './automation.ts';
-import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
-import type { References } from './references.ts';
-import { specialFacts } from './special.ts';
 
 /** @returns the derived facts, with special facts in place of those of the same name */
 export function factsOf(contract: Contract, references: References): readonly Fact[] {
-  const special = { ...specialFacts, ...automationFacts }[contract.name]?.(references) ?? [];
+  const special = features.flatMap(({ facts }) => facts?.[contract.name]?.(references) ?? []);
   const plain = [...fieldFacts(contract, references), ...builtInFacts(contract)];
   const names = new Set(special.map(({ name }) => name));
   return [...plain.filter(({ name }) => !names.has(name)), ...special];

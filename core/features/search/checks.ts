@@ -1,4 +1,4 @@
-import { warning, type Check, type Finding } from '../../check.ts';
+import { warning, type Check, type Finding } from '../../kernel/checks.ts';
 
 const waits = (of: string): string =>
   `EXISTS (SELECT 1 FROM search_pending AS p WHERE p.workspace_id = ${of}.workspace_id AND p.id = ${of}.id)`;
@@ -32,7 +32,7 @@ const disagreeing: readonly { readonly what: string; readonly sql: string }[] = 
   },
 ];
 
-export const search: Check = {
+export const searchCheck: Check = {
   name: 'search',
   holds: 'the search index matches the issues and comments',
   readsDatabase: true,

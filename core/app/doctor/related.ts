@@ -1,12 +1,16 @@
 // Compares the labels, relations and attachments of issues with issue events, because there are no separate
 // events for them.
-import type { RowSubject } from '../../subject.ts';
-import { error, some, type Finding } from '../../check.ts';
-import { idOf, timeOf } from '../../facts/fact.ts';
-import type { Comparison } from './comparison.ts';
-import type { LastEvents } from './last-events.ts';
-import { missingFrom } from './missing.ts';
-import { readEvent, type Data, type LastEvent } from './last-event.ts';
+import {
+  error,
+  some,
+  type Finding,
+  type RowSubject,
+  idOf,
+  timeOf,
+  type Data,
+  type LastEvent,
+} from '../../kernel/checks.ts';
+import { type Comparison, type LastEvents, missingFrom, readEvent } from './replay.ts';
 
 interface RelationRow {
   readonly workspace_id: string;

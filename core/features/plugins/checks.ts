@@ -1,11 +1,7 @@
-// Facts of plugins and proposals, whose events do not fully describe their rows.
-import { sameValue } from '../../../kernel/changes/change.ts';
-import type { LastEvent } from '../checks/rows/last-event.ts';
-import { titleOf } from '../../../features/proposals/diff.ts';
-import type { StoredEffect } from '../../../features/proposals/model.ts';
-import type { Actor } from '../../../kernel/events/log/origin.ts';
-import type { Install } from '../../../features/plugins/installs/schema.ts';
-import { fact, storedIn, timeOf, type SpecialFacts } from './fact.ts';
+// Facts of plugins, whose events do not fully describe their rows.
+import { sameValue } from '../../kernel/changes/change.ts';
+import { fact, storedIn, timeOf, type LastEvent, type SpecialFacts } from '../../kernel/checks.ts';
+import type { Install } from './installs/schema.ts';
 
 interface InstallEventData {
   readonly state: string;
@@ -23,7 +19,7 @@ const eventData = ({ data }: LastEvent): Partial<InstallEventData> => data;
 const running = ['active', 'probation', 'needs_consent'];
 const isRunning = (state: unknown): boolean => running.includes(String(state));
 
-export const automationFacts: SpecialFacts = {
+export const pluginFacts: SpecialFacts = {
   plugin: () => [
     fact('state', ['state'], (row, event) => {
       const { state } = eventData(event);
@@ -69,31 +65,4 @@ export const automationFacts: SpecialFacts = {
       return set === undefined || sameValue(set.toSorted(), stored.toSorted());
     }),
   ],
-  proposal: () => [
-    // A purge removes the text from title and effects without an event.
-    fact('title', ['title', 'diff_json', 'actor_json'], (row, { data }) => {
-      const actor = storedIn(row, 'actor_json') as Actor;
-      const diff = storedIn(row, 'diff_json') as StoredEffect[];
-      return (
-        row.title === data.title || row.title === titleOf(diff, actor.kind === 'plugin' ? actor.name : null)
-      );
-    }),
-    fact('effects', ['diff_json'], (row, { data }) =>
-      sameValue(
-        (storedIn(row, 'diff_json') as StoredEffect[]).map(nameless),
-        (data.effects as StoredEffect[]).map(nameless),
-      ),
-    ),
-  ],
 };
-
-/** Returns the parts of an effect that a purge does not change. */
-const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: StoredEffect) => ({
-  id,
-  operation,
-  kind,
-  entityId,
-  does,
-  baseVersion,
-  decision,
-});

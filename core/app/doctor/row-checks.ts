@@ -1,0 +1,247 @@
+import { existsSync } from 'node:fs';
+import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { endpointModel } from '../../features/webhooks/endpoints/model.ts';
+import { openAddress } from '../../features/webhooks/endpoints/address.ts';
+import { createSecretOpener } from '../../features/webhooks/secret.ts';
+import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/master-key.ts';
+import type { SqlRow } from '../../platform/store/statement.ts';
+import { error, some, type Check, type Finding, warning, note } from '../../kernel/checks.ts';
+import { readLogHead } from '../../platform/store/log-head.ts';
+import type { Subject } from './subject.ts';
+import { createArchive } from '../../platform/store/files/archive.ts';
+import { join, dirname } from 'node:path';
+
+export const key: Check<Subject> = {
+  name: 'key',
+  holds: 'the master key exists and decrypts the stored secrets',
+  readsDatabase: true,
+  look({ masterKey, path, rows, nowMs }) {
+    if (!existsSync(path.masterKey))
+      return [
+        error(
+          `${path.masterKey} is missing. Restore it from your copy; without it no stored secret can be decrypted.`,
+        ),
+      ];
+    if (!masterKey) return [error(`${path.masterKey} is not 32 bytes in base64. Restore the correct file.`)];
+    const [installation] = rows<{ key_fingerprint: string | null }>(
+      'SELECT key_fingerprint FROM installation WHERE id = 1',
+    );
+    const wanted = installation?.key_fingerprint ?? null;
+    const fitting = wanted === null ? { key: masterKey } : fittingKey(path.masterKey, masterKey, wanted);
+    if (!fitting) return [error(otherKey(path.masterKey, otherFingerprint(masterKey, wanted!)))];
+    const sealing = createSealing(fitting.key);
+    const endpoints = rows<SqlRow>(
+      `SELECT ${endpointModel.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
+    );
+    const closed = endpoints.filter((row) => !opens(sealing, row, nowMs)).map(({ id }) => String(id));
+    if (closed.length === 0) return [];
+    const all = closed.length === endpoints.length;
+    return [
+      error(
+        `The secrets of ${some(closed)} cannot be decrypted. ${all ? 'The master key is not the one they were encrypted with. Restore the correct key.' : 'Rotate them with `tatami webhooks rotate`.'}`,
+      ),
+    ];
+  },
+};
+
+function opens(sealing: Sealing, row: SqlRow, nowMs: number): boolean {
+  const endpoint = endpointModel.fromRow(row);
+  try {
+    createSecretOpener(sealing)(String(row.workspace_id), endpoint, nowMs);
+    openAddress(sealing, String(row.workspace_id), endpoint);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const log: Check<Subject> = {
+  name: 'log',
+  holds: 'the event log is complete and matches the log head',
+  readsDatabase: true,
+  look({ rows, path, servedBy }) {
+    const findings: Finding[] = [];
+    const incomplete = rows<{ workspace_id: string; events: number; first: number; last: number }>(
+      `SELECT workspace_id, count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM events
+       GROUP BY workspace_id HAVING last - first + 1 <> events`,
+    );
+    if (incomplete.length > 0)
+      findings.push(
+        error(
+          `Events are missing from the log of the workspace ${some(incomplete.map(({ workspace_id: id }) => id))}. Restore a backup.`,
+        ),
+      );
+
+    const [inside] = rows<{ position: number; hash: string }>(
+      'SELECT position, hash FROM log_head WHERE id = 1',
+    );
+    if (!inside)
+      return [
+        ...findings,
+        error('The database has no log head, so it was not created by Tatami. Restore a backup.'),
+      ];
+    if (!existsSync(path.logHead))
+      return [
+        ...findings,
+        error(`${path.logHead} is missing, so lost writes cannot be detected. Restore a backup.`),
+      ];
+    const outside = readLogHead(path.logHead);
+    // A running server may have written after the database was read.
+    const lost =
+      servedBy === null &&
+      (inside.position < outside.position ||
+        (inside.position === outside.position && inside.hash !== outside.hash));
+    if (lost)
+      findings.push(
+        error(
+          `Acknowledged writes are lost: the database ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. Restore a backup.`,
+          'accept',
+        ),
+      );
+    return findings;
+  },
+};
+
+/** Internal rows without foreign keys whose parent row may be missing. */
+export const orphaned: readonly { readonly what: string; readonly table: string; readonly where: string }[] =
+  [
+    {
+      what: 'work items of missing runs',
+      table: 'due_work',
+      where:
+        "kind = 'run' AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = due_work.workspace_id AND r.id = due_work.id)",
+    },
+    {
+      what: 'work items of missing deliveries',
+      table: 'due_work',
+      where:
+        "kind = 'delivery' AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = due_work.workspace_id AND d.id = due_work.id)",
+    },
+    {
+      what: 'values of missing plugins',
+      table: 'plugin_kv',
+      where:
+        'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = plugin_kv.workspace_id AND p.id = plugin_kv.install_id)',
+    },
+    {
+      what: 'runs of missing plugins',
+      table: 'runs',
+      where:
+        'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = runs.workspace_id AND p.id = runs.install_id)',
+    },
+    {
+      what: 'deliveries to missing endpoints',
+      table: 'deliveries',
+      where:
+        'NOT EXISTS (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = deliveries.workspace_id AND e.id = deliveries.endpoint_id)',
+    },
+    {
+      what: 'open runs without a work item',
+      table: 'runs',
+      where:
+        "status IN ('queued', 'running', 'retrying') AND NOT EXISTS (SELECT 1 FROM due_work AS w WHERE w.workspace_id = runs.workspace_id AND w.id = runs.id)",
+    },
+  ];
+
+export const orphans: Check<Subject> = {
+  name: 'orphans',
+  holds: 'no rows are orphaned',
+  readsDatabase: true,
+  look({ rows }) {
+    return orphaned.flatMap(({ what, table, where }): Finding[] => {
+      const [row] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`);
+      return row && row.count > 0 ? [warning(`Orphaned rows: ${row.count} ${what}.`, 'orphans')] : [];
+    });
+  },
+};
+
+/** Due work normally starts within seconds. */
+const lateMs = 600_000;
+/** Lowest due time of work that waits for other work or for capacity. See core/kernel/events/work/rows.ts. */
+const neverMs = 8_640_000_000_000_000;
+/**
+ * Lag above which a consumer is reported: more than 2,000, because cursors of idle workspaces are stored only
+ * every 2,000 events.
+ */
+const behindMin = 3_000;
+
+export const work: Check<Subject> = {
+  name: 'work',
+  holds: 'no runs, deliveries or schedules are overdue',
+  readsDatabase: true,
+  look({ rows, nowMs, servedBy }) {
+    const findings: Finding[] = [];
+    const late = rows<{ kind: string; count: number; since: number }>(
+      `SELECT kind, count(*) AS count, min(due_at) AS since FROM due_work
+       WHERE due_at < ${neverMs} AND due_at < ?1 AND lease_until < ?2 GROUP BY kind`,
+      nowMs - lateMs,
+      nowMs - lateMs,
+    );
+    for (const { kind, count, since } of late) {
+      const message = `${count} work items of type ${kind} are overdue since ${new Date(since).toISOString()}`;
+      findings.push(
+        servedBy === null
+          ? note(`${message}. The server processes them after its start.`)
+          : warning(`${message}, and the server does not process them. Check its log and /readyz.`),
+      );
+    }
+    const behind = rows<{ consumer: string; workspace_id: string; events: number }>(
+      `SELECT c.consumer, c.workspace_id, (SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = c.workspace_id) - c.sequence AS events
+       FROM cursors AS c WHERE events > ${behindMin}`,
+    );
+    for (const { consumer, workspace_id: workspaceId, events } of behind)
+      findings.push(
+        note(
+          `The consumer ${consumer} is ${events} events behind in workspace ${workspaceId}. Let the server run until it has caught up.`,
+        ),
+      );
+    const failed =
+      rows<{ count: number }>("SELECT count(*) AS count FROM deliveries WHERE status = 'failed'")[0]?.count ??
+      0;
+    if (failed > 0)
+      findings.push(
+        note(
+          `${failed} deliveries failed permanently. List them with \`tatami webhooks deliveries\`, and resend them with \`tatami webhooks replay\`.`,
+        ),
+      );
+    const off = rows<{ plugin_id: string; state: string }>(
+      "SELECT plugin_id, state FROM plugins WHERE deleted_at IS NULL AND state LIKE 'disabled%'",
+    );
+    for (const { plugin_id: plugin, state } of off)
+      findings.push(
+        warning(
+          `The plugin ${plugin} was disabled (${state}). Fix the cause (\`tatami plugin logs\`), then set its state to active.`,
+        ),
+      );
+    return findings;
+  },
+};
+
+interface FileRow {
+  readonly workspace_id: string;
+  readonly first_sequence: number;
+  readonly last_sequence: number;
+  readonly sha256: string;
+}
+
+export const archive: Check<Subject> = {
+  name: 'archive',
+  holds: 'all archived event files exist and are undamaged',
+  readsDatabase: true,
+  async look({ path, rows }) {
+    const files = rows<FileRow>(
+      'SELECT workspace_id, first_sequence, last_sequence, sha256 FROM event_files',
+    );
+    const archive = createArchive(join(dirname(path.database), 'archive'), () => undefined);
+    const bad: string[] = [];
+    for (const { workspace_id: workspaceId, first_sequence: first, last_sequence: last, sha256 } of files)
+      try {
+        await archive.read(workspaceId, { first, last, sha256 });
+      } catch (thrown) {
+        bad.push(thrown instanceof Error ? thrown.message : String(thrown));
+      }
+    return bad.length > 0
+      ? [error(`${bad.length} of ${files.length} archived event files are damaged: ${some(bad, 3)}`)]
+      : [];
+  },
+};
