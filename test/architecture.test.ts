@@ -15,9 +15,6 @@ interface ArchitecturePart {
   readonly types?: readonly string[];
 }
 
-/** The parts that every resource may import. */
-const ofResources = ['lib', 'contract', 'store', 'events', 'changes', 'http', 'resource'] as const;
-
 /** In order: a part imports only parts above it in this list, and each listed import exists. */
 const parts: Readonly<Record<string, ArchitecturePart>> = {
   lib: { of: ['core/platform/lib/'], may: [] },
@@ -25,12 +22,11 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   contract: {
     of: [
       'core/kernel/contract/',
-      'core/features/contracts.ts',
-      'core/features/generated/',
-      'core/features/*/contract.ts',
-      'core/features/*/settings.ts',
       'core/kernel/samples.ts',
       'core/kernel/settings.ts',
+      'core/features/contracts.ts',
+      'core/features/generated/contracts.ts',
+      'core/features/*/contract.ts',
     ],
     may: ['lib'],
   },
@@ -53,38 +49,11 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   },
   usage: { of: ['core/kernel/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
   reactions: { of: ['core/kernel/event-reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
-  resource: {
-    of: ['core/kernel/resource/', 'core/kernel/feature.ts'],
-    may: ['lib', 'contract', 'store', 'events', 'changes', 'http'],
-    types: ['reactions'],
-  },
-  inbox: {
-    of: ['core/features/inbox/'],
-    may: ['lib', 'contract', 'store', 'rights', 'changes', 'http', 'resource', 'reactions'],
-  },
-  identity: {
-    of: [
-      'core/features/people/',
-      'core/features/sign-in/',
-      'core/features/api-keys/',
-      'core/features/oauth/apps/',
-      'core/features/oauth/grants/',
-    ],
-    may: [...ofResources, 'html', 'rights', 'feed'],
-  },
-  tracker: {
-    of: ['core/features/'],
-    may: [...ofResources, 'rights', 'feed', 'reactions', 'inbox', 'identity'],
-  },
-  webhooks: {
-    of: ['core/features/webhooks/'],
-    may: [...ofResources, 'rights', 'feed', 'inbox', 'identity'],
-    types: ['ledger'],
-  },
-  proposals: {
-    of: ['core/features/proposals/'],
-    may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox', 'identity'],
-    types: ['events'],
+  resource: { of: ['core/kernel/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
+  feature: {
+    of: ['core/kernel/'],
+    may: ['changes'],
+    types: ['lib', 'contract', 'store', 'events', 'http', 'reactions', 'resource'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
@@ -96,59 +65,33 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     may: ['sdk'],
   },
   sandbox: { of: ['core/platform/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
-  plugins: {
-    of: ['core/features/plugins/'],
-    may: [...ofResources, 'rights', 'feed', 'inbox', 'identity', 'proposals', 'sdk', 'sandbox'],
-    types: ['ledger'],
-  },
-  oauth: {
-    of: ['core/features/oauth/'],
-    may: ['lib', 'store', 'rights', 'changes', 'http', 'html', 'resource', 'identity'],
-    types: ['contract'],
-  },
-  mcp: {
-    of: ['core/features/agents/'],
-    may: ['lib', 'contract', 'store', 'events', 'rights', 'changes', 'http', 'identity', 'tracker'],
-  },
   features: {
-    of: ['core/app/features.ts', 'core/app/event-schemas.ts', 'core/app/tags.ts'],
-    may: 'lib contract feed usage resource inbox identity tracker webhooks proposals plugins oauth'.split(
+    of: ['core/features/'],
+    may: 'lib contract store events rights changes http html feed reactions resource feature sdk sandbox'.split(
       ' ',
     ),
+    types: ['ledger'],
+  },
+  list: {
+    of: ['core/app/features.ts', 'core/app/event-schemas.ts', 'core/app/tags.ts'],
+    may: 'lib contract feed usage resource feature features'.split(' '),
     types: ['events', 'http'],
   },
   service: {
     of: ['core/app/'],
-    may: [
-      ...ofResources,
-      ...'copy backup ledger rights html feed reactions inbox identity oauth tracker webhooks proposals mcp sandbox plugins features'.split(
-        ' ',
-      ),
-    ],
+    may: 'lib contract store copy backup ledger events rights changes http html feed reactions resource sandbox features list'.split(
+      ' ',
+    ),
+    types: ['feature'],
   },
-  export: { of: ['core/features/export/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
     of: ['core/app/doctor/'],
-    may: 'lib contract store backup events changes webhooks proposals sandbox features'.split(' '),
-    types: ['plugins', 'service'],
+    may: 'lib contract store backup events feature sandbox features list'.split(' '),
+    types: ['service'],
   },
   commands: {
     of: ['core/app/cli/'],
-    may: [
-      'lib',
-      'contract',
-      'store',
-      'copy',
-      'backup',
-      'rights',
-      'webhooks',
-      'sdk',
-      'plugins',
-      'features',
-      'service',
-      'doctor',
-      'export',
-    ],
+    may: 'lib contract store copy backup rights sdk features list service doctor'.split(' '),
     types: ['events'],
   },
   start: { of: ['core/app/start/', 'core/main.ts'], may: ['lib', 'commands'] },

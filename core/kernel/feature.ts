@@ -10,6 +10,8 @@ import type { Route } from './http/route.ts';
 import type { DueTimer } from './event-reactions/due-timer.ts';
 import type { Reaction } from './event-reactions/reaction.ts';
 import type { Samples } from './samples.ts';
+import type { Metric } from './metrics.ts';
+import type { CreateWorker } from './background.ts';
 import type { Resource } from './resource/define.ts';
 
 export interface Feature {
@@ -24,6 +26,9 @@ export interface Feature {
   readonly routes?: readonly Route[];
   readonly reactions?: readonly Reaction[];
   readonly timers?: readonly DueTimer[];
+  /** Background work other than reactions and timers. */
+  readonly workers?: readonly CreateWorker[];
+  readonly metrics?: readonly Metric[];
   /** Data schemas of events that have no stored object. */
   readonly events?: Partial<Record<EventType, TObject>>;
   /** Checks of `tatami doctor`. */

@@ -4,8 +4,7 @@ import { pathsOf } from '../../platform/store/files/paths.ts';
 import { readdirSync, statfsSync, statSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subject } from './subject.ts';
-import { recognise } from '../../platform/store/integrity/recognise.ts';
-import { isDatabase } from './mend.ts';
+import { recognise, schemaOfFile } from '../../platform/store/integrity/recognise.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { listBackups } from '../../platform/backup/folder.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
@@ -103,6 +102,9 @@ function bytesText(bytes: number): string {
   const value = bytes / 1024 ** power;
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
 }
+
+/** Returns true if the header of the file contains a schema version. */
+export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
 
 export const identity: Check<Subject> = {
   name: 'identity',

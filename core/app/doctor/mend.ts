@@ -26,7 +26,7 @@ import { describePages, brokenReferences } from './database-checks.ts';
 import { linksOf, pathsOf } from '../../platform/store/files/paths.ts';
 import { requireOwner } from '../../platform/store/files/private.ts';
 import type { Subject } from './subject.ts';
-import { unfinished } from './directory-checks.ts';
+import { unfinished, isDatabase } from './directory-checks.ts';
 import { changeOffline, schemaAt, latestSchema } from '../../platform/store/engine/looking.ts';
 import { orphaned } from './row-checks.ts';
 import { adoptDatabase } from '../../platform/store/integrity/adopt.ts';
@@ -293,9 +293,6 @@ function copyAside({ dir, nowMs }: Subject, folder: string): void {
 }
 
 const wayBack = 'Restore a backup with `tatami restore`.';
-
-/** Returns true if the header of the file contains a schema version. */
-export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
 
 /** @throws Error if the file is not a database of Tatami */
 function requireDatabase(path: string): void {

@@ -10,7 +10,7 @@ import {
   type Data,
   type LastEvent,
 } from '../../kernel/checks.ts';
-import { type Comparison, type LastEvents, missingFrom, readEvent } from './replay.ts';
+import { type Comparison, type LastEvents, missingFrom, readEvent } from './last-events.ts';
 
 interface RelationRow {
   readonly workspace_id: string;

@@ -10,6 +10,7 @@ import { createAlerts } from './alerts.ts';
 import { healthRoutes } from './readiness.ts';
 import { createHealthWatch } from './watch.ts';
 import type { Scope } from '../../platform/store/store.ts';
+import { features } from '../features.ts';
 
 export interface Health {
   readonly routes: readonly Route[];
@@ -37,7 +38,8 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
   const { config, services, version, progress, sandboxState } = options;
   const { store, log, problems } = services;
   const { dataDir, diskReserveMb, metrics: listen } = config;
-  const measured = { ...services, dataDir, version, progress, sandboxState };
+  const metrics = features.flatMap((feature) => feature.metrics ?? []);
+  const measured = { ...services, metrics, dataDir, version, progress, sandboxState };
   problems.onChange((kind, problem) => {
     if (problem) log('warn', 'a problem was raised', { kind, message: problem.message });
     else log('info', 'a problem was resolved', { kind });
@@ -46,14 +48,14 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
   const alerts = createAlerts({ ...services, clock, committer, directoryOf });
   const watch = createHealthWatch({ ...measured, clock: options.clock, diskReserveMb });
   // Loads the metrics library only if metrics are on.
-  const metrics = listen && (await import('./metrics/metrics.ts')).serveMetrics({ ...measured, ...listen });
+  const served = listen && (await import('./metrics/metrics.ts')).serveMetrics({ ...measured, ...listen });
   return {
     routes: healthRoutes(() => {
       watch.look();
       return { store: store.status().writable, sandbox: sandboxState(), problems: problems.list() };
     }),
-    traffic: metrics?.traffic ?? null,
-    metricsUrl: metrics?.url ?? null,
+    traffic: served?.traffic ?? null,
+    metricsUrl: served?.url ?? null,
     async start() {
       watch.start();
       await alerts.start();
@@ -61,7 +63,7 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
     async stop() {
       watch.stop();
       await alerts.stop();
-      await metrics?.stop();
+      await served?.stop();
     },
   };
 }

@@ -18,14 +18,12 @@ import { createPublicTriage } from '../../features/plugins/public-triage/triage.
 import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
 import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
 import { createReactions } from '../../kernel/event-reactions/reactions.ts';
-import { timers, eventReactions, models, samples } from '../features.ts';
+import { features, timers, eventReactions, models, samples } from '../features.ts';
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createLeaving } from '../../features/labels/leaving.ts';
 import { createFindDuplicates } from '../../features/search/public.ts';
-import { createIndexing } from '../../features/search/worker.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../../features/webhooks/runtime.ts';
 import type { HttpAdapters } from './http-adapters.ts';
@@ -65,7 +63,7 @@ export interface WorkersOptions {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { config, clock, services, adapters } = options;
+  const { clock, services, adapters } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
   const shared = sharedOf(options);
@@ -87,8 +85,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), samples, version, streams });
   const housekeeping = housekeepingOf(options);
-  const leaving = createLeaving(shared);
-  const indexing = createIndexing(shared);
+  const others = features.flatMap(({ workers = [] }) => workers.map((create) => create(shared)));
   const reacting = createReactions(shared, eventReactions);
   const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
   const wallClock = createWallClock({
@@ -106,15 +103,15 @@ export function createWorkers(options: WorkersOptions): Workers {
     async start() {
       await plugins.start();
       await webhooks.start();
-      for (const worker of [leaving, reacting, dueTimers, indexing]) await worker.start();
+      for (const worker of [reacting, dueTimers, ...others]) await worker.start();
       housekeeping.start();
       await wallClock.start();
     },
-    settled: () => settleAll(options.fresh, [leaving, dueTimers, reacting, plugins, webhooks, indexing]),
+    settled: () => settleAll(options.fresh, [dueTimers, reacting, plugins, webhooks, ...others]),
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();
-      for (const worker of [leaving, dueTimers, reacting, indexing]) await worker.stop();
+      for (const worker of [dueTimers, reacting, ...others]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       options.egress.close();
       await sandbox.stop();

@@ -1,3 +1,4 @@
+import { createLeaving } from './leaving.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { sampleLabel } from '../../kernel/samples.ts';
@@ -15,4 +16,5 @@ export const labels = defineFeature({
       'label.updated': { previous: { name: 'defect' } },
     },
   }),
+  workers: [createLeaving],
 });

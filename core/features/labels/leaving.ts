@@ -4,16 +4,15 @@
 // issues are left unchanged.
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import type { Change, Entity } from '../../kernel/changes/change.ts';
-import type { Committer } from '../../kernel/changes/commit.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
+import type { Directory } from '../../kernel/context.ts';
 import { findEventOf } from '../../kernel/events/log/log.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { issueModel } from '../issues/model.ts';
 import { label as contract } from './contract.ts';
+import type { WorkerDeps, BackgroundWorker } from '../../kernel/background.ts';
 
 /**
  * Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are
@@ -90,21 +89,7 @@ function knowing(directory: Directory, label: LeavingLabel): Directory {
   return { ...directory, labels: new Map(directory.labels).set(label.id, label) };
 }
 
-export interface Leaving {
-  /** Resumes the removal of labels that an earlier process did not finish. */
-  start(): Promise<void>;
-  /** Resolves when no background work is left. */
-  settled(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function createLeaving(options: {
-  readonly services: Services;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): Leaving {
-  const { services, committer, clock, directoryOf } = options;
+export function createLeaving({ services, committer, clock, directoryOf }: WorkerDeps): BackgroundWorker {
   const { store, log } = services;
   const goingOn = new Set<Promise<void>>();
   let isStopped = false;

@@ -1,3 +1,4 @@
+import { pluginMetrics } from './metrics.ts';
 import { pluginFacts } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { plugin } from './installs/contract.ts';
@@ -35,4 +36,5 @@ export const plugins = defineFeature({
   ],
   samples: pluginSamples,
   facts: pluginFacts,
+  metrics: pluginMetrics,
 });

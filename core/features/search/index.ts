@@ -1,3 +1,4 @@
+import { createIndexing } from './worker.ts';
 import { searchCheck } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { search as contract } from './contract.ts';
@@ -8,4 +9,5 @@ export const search = defineFeature({
   contracts: [contract],
   routes: searchRoutes,
   checks: [searchCheck],
+  workers: [createIndexing],
 });

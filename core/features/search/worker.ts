@@ -1,14 +1,12 @@
 // Indexes changes in the background: shortly after a change, so that many changes share a commit, and at
 // start for texts left by an earlier process or an upgrade.
-import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Services } from '../../kernel/context.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf } from '../../platform/store/store.ts';
 import { comment } from '../comments/contract.ts';
 import { issue } from '../issues/contract.ts';
 import { indexSome } from './indexing.ts';
+import type { WorkerDeps, BackgroundWorker } from '../../kernel/background.ts';
 
 /** Delay after a change. */
 const soonMs = 300;
@@ -22,20 +20,8 @@ const waiting = systemStatement<{ workspace_id: string }>(
    WHERE EXISTS (SELECT 1 FROM search_pending AS p WHERE p.workspace_id = w.workspace_id)`,
 );
 
-export interface Indexing {
-  start(): Promise<void>;
-  /** Resolves when no background work is left. */
-  settled(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function createIndexing(options: {
-  readonly services: Services;
-  readonly committer: Committer;
-  readonly clock: Clock;
-}): Indexing {
-  const { committer, clock } = options;
-  const { store, log } = options.services;
+export function createIndexing({ services, committer, clock }: WorkerDeps): BackgroundWorker {
+  const { store, log } = services;
   const workspaces = new Set<string>();
   let cancel: (() => void) | null = null;
   let working: Promise<void> | null = null;

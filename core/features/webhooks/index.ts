@@ -27,4 +27,13 @@ export const webhooks = defineFeature({
     webhook: () => [equal('events', 'events_json', ({ events }) => events)],
   },
   checks: [endpointCheck],
+  metrics: [
+    {
+      type: 'counter',
+      name: 'tatami_deliveries_total',
+      help: 'Attempts of webhook deliveries, by outcome.',
+      label: 'outcome',
+      read: ({ outcomeCounter }) => outcomeCounter.of('deliveries'),
+    },
+  ],
 });

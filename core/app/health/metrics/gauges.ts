@@ -8,6 +8,7 @@ import { systemStatement } from '../../../platform/store/statement.ts';
 import type { Store } from '../../../platform/store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';
 import type { LoopLag } from './metrics.ts';
+import type { Metric, LabelledValues } from '../../../kernel/metrics.ts';
 
 /**
  * Upper limit of the count, so that counting a long backlog costs the event loop no more than a short one.
@@ -21,16 +22,12 @@ const openWork = systemStatement<{ waiting: number }>(
 );
 const workTypes = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
-const pluginStates = systemStatement<{ state: string; plugins: number }>(
-  'metrics.plugins',
-  'the metrics report the plugins of all workspaces by state',
-  'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
-);
-
 export interface Measured {
   readonly store: Store;
   readonly problems: Problems;
   readonly outcomeCounter: OutcomeCounter;
+  /** Metrics of features. */
+  readonly metrics: readonly Metric[];
   readonly dataDir: string;
   readonly version: string;
   nowMs(): number;
@@ -43,6 +40,8 @@ export function defineGauges(registry: Registry, measured: Measured, lag: LoopLa
   gauge('tatami_info', 'Version of the server.', 'version', () => [[measured.version, 1]]);
   defineWork(registry, measured);
   defineState(registry, measured);
+  for (const { type, name, help, label, read } of measured.metrics)
+    (type === 'gauge' ? gauge : counters(registry))(name, help, label, () => read(measured));
   gauge(
     'tatami_event_loop_lag_seconds',
     'Longest delay of the event loop since the last scrape.',
@@ -59,19 +58,13 @@ export function defineGauges(registry: Registry, measured: Measured, lag: LoopLa
 }
 
 /** Defines metrics of background work. */
-function defineWork(registry: Registry, { store, outcomeCounter, progress }: Measured): void {
+function defineWork(registry: Registry, { store, progress }: Measured): void {
   const gauge = gauges(registry);
   const counter = counters(registry);
   counter('tatami_store_batches_total', 'Batches committed.', null, () => [['', store.counts().batches]]);
   counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
     ['', store.counts().groups],
   ]);
-  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () =>
-    outcomeCounter.of('runs'),
-  );
-  counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by outcome.', 'outcome', () =>
-    outcomeCounter.of('deliveries'),
-  );
   gauge(
     'tatami_consumer_events_behind',
     'Events that the consumer has not processed or queued yet.',
@@ -94,9 +87,6 @@ function defineWork(registry: Registry, { store, outcomeCounter, progress }: Mea
           async (kind) => [kind, (await store.readSystem(openWork, { kind }))[0]?.waiting ?? 0] as const,
         ),
       ),
-  );
-  gauge('tatami_plugins', 'Installed plugins.', 'state', async () =>
-    (await store.readSystem(pluginStates)).map(({ state, plugins }) => [state, plugins]),
   );
 }
 
@@ -131,7 +121,6 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
   });
 }
 
-type LabelledValues = Iterable<readonly [label: string, value: number]>;
 /** @param label null for a single value, whose label is ignored */
 type Define = (
   name: string,
