@@ -105,7 +105,7 @@ export interface References {
   fieldOf(workspaceId: unknown, id: string): FieldReferred | undefined;
 }
 
-export interface FieldReferred {
+interface FieldReferred {
   readonly key: string;
   /** True if the field was deleted; events do not contain values of a deleted field. */
   readonly wasDeleted: boolean;

@@ -4,7 +4,7 @@ import type { Store } from '../platform/store/store.ts';
 
 export type LabelledValues = Iterable<readonly [label: string, value: number]>;
 
-export interface MetricSource {
+interface MetricSource {
   readonly store: Store;
   readonly outcomeCounter: OutcomeCounter;
 }

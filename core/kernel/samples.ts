@@ -16,7 +16,7 @@ export interface SampleMoment {
   readonly previous?: SampleFields;
 }
 
-export interface SampleScenario {
+interface SampleScenario {
   /** Fields of the sample object, by contract name or event type. */
   readonly objects?: Readonly<Record<string, SampleFields>>;
   /** State of the object at the event, by event type. */

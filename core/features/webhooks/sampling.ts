@@ -191,7 +191,7 @@ export function createSampleMaker(sent: readonly SampleEvent[], samples: AllSamp
 }
 
 /** @throws ApiError not_found, conflict, insufficient_scope, validation_failed */
-export async function deliverSample(
+async function deliverSample(
   ctx: Context,
   endpointId: string,
   input: Static<typeof SampleCreate>,
@@ -215,7 +215,7 @@ export async function deliverSample(
  * Sends a sample to the open streams of the workspace that subscribe to its type.
  * @throws ApiError insufficient_scope, validation_failed
  */
-export async function sendSample(
+async function sendSample(
   ctx: Context,
   input: Static<typeof SampleCreate>,
   samples: SampleMaker,
@@ -229,7 +229,7 @@ export async function sendSample(
   };
 }
 
-export const SampleCreate = namedSchema(
+const SampleCreate = namedSchema(
   'SampleCreate',
   Closed({
     type: Type.String({ maxLength: 60, description: 'Event type, such as `issue.created`.' }),
@@ -242,7 +242,7 @@ export const SampleCreate = namedSchema(
   }),
 );
 
-export const SampleSent = namedSchema(
+const SampleSent = namedSchema(
   'SampleSent',
   Closed({
     listeners: Type.Integer({ minimum: 0, description: 'Number of open streams that received the sample.' }),
