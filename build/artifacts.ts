@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { firstPartyNames, packFirstParty, publicTriage } from '../core/features/plugins/first-party.ts';
 import { readSdkSources } from '../core/features/plugins/sdk-sources.ts';
-import { bundlePrograms } from '../core/platform/sandbox/fleet/bundle.ts';
+import { bundlePrograms } from '../core/platform/sandbox/fleet/spawn.ts';
 import { addonOf } from '../core/platform/sandbox/locate.ts';
 import { compress } from './compressed.ts';
 import { withoutSymbols } from './elf.ts';

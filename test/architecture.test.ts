@@ -227,7 +227,7 @@ const besideThemselves: Readonly<Record<string, string>> = {
   'core/platform/lib/process/own-program.ts': 'It supports both; the executable is its own Bun.',
   'core/features/plugins/first-party.ts': 'The packed plugins are embedded.',
   'core/features/plugins/sdk-sources.ts': 'The sources are embedded.',
-  'core/platform/sandbox/fleet/bundle.ts':
+  'core/platform/sandbox/fleet/spawn.ts':
     'The bundles are embedded, and the executable itself is the entry of the jail.',
   'core/platform/sandbox/locate.ts': 'The files are embedded and unpacked.',
   'core/platform/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',

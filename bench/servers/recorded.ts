@@ -1,7 +1,6 @@
 // Records the SQL that a request runs, so that the baseline runs the same statements.
-import type { SqlRow } from '../../core/platform/store/statement.ts';
+import { type SqlRow, bind } from '../../core/platform/store/statement.ts';
 import type { Store } from '../../core/platform/store/store.ts';
-import { bind } from '../../core/platform/store/values.ts';
 
 /** One statement and its values by parameter name, in order. */
 export interface RecordedStatement {

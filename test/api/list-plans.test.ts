@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { isScan } from '../../core/platform/store/compile.ts';
-import { bind } from '../../core/platform/store/values.ts';
+import { bind } from '../../core/platform/store/statement.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 let app: TestApp;

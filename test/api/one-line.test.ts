@@ -1,7 +1,7 @@
 // Titles and names are one line of visible characters, for every writer and route.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contracts } from '../../core/features/contracts.ts';
-import { inOneLine } from '../../core/platform/lib/text/one-line.ts';
+import { inOneLine } from '../../core/platform/lib/text/printable.ts';
 import { oneLine } from '../../core/platform/lib/schema.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 

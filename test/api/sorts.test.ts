@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { TObject } from 'typebox';
 import { contracts } from '../../core/features/contracts.ts';
-import { bind } from '../../core/platform/store/values.ts';
+import { bind } from '../../core/platform/store/statement.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { fillPath, referredBy, seed, type Seeds } from './seeds.ts';
 

@@ -28,7 +28,7 @@ import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { permissions } from '../../core/app/doctor/directory-checks.ts';
 import { tryLock } from '../../core/platform/store/files/data-dir.ts';
-import { writeWholeFile } from '../../core/platform/store/files/whole-file.ts';
+import { writeWholeFile } from '../../core/platform/store/files/installation.ts';
 import { startApp, createSystemClock } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
-import { pathsOf } from '../../core/platform/store/files/paths.ts';
+import { pathsOf } from '../../core/platform/store/files/private.ts';
 import { programCommand } from '../program.ts';
 import { ended, tatami, type CliResult } from './tatami.ts';
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/identity.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import { createSystemClock, startApp, type Reply, type TestApp } from '../app.ts';
 import { copyAsKilled } from './own-copy.ts';

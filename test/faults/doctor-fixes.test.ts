@@ -17,7 +17,7 @@ import { makeBackup } from '../../core/platform/backup/make.ts';
 import type { FixConsent } from '../../core/app/doctor/mend.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
-import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/identity.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import {
   asRunning,

@@ -10,7 +10,7 @@ import { searchCheck } from '../../core/features/search/checks.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { blobPath, digestIn } from '../../core/platform/store/files/blobs.ts';
-import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/identity.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-tracker-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { fingerprintOf } from '../../core/platform/lib/secrets/sealing.ts';
 import { checks } from '../../core/app/doctor/doctor.ts';
-import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/identity.ts';
 import {
   asRunning,
   backupsOf,

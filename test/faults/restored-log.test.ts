@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adoptDatabase } from '../../core/platform/store/integrity/adopt.ts';
+import { adoptDatabase } from '../../core/platform/store/integrity/identity.ts';
 import { createClock, startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-restored-'));

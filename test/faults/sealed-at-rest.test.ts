@@ -8,8 +8,9 @@ import {
   sealedAtRest,
   sealedFor,
   type SealedColumn,
-} from '../../core/platform/lib/secrets/sealed-at-rest.ts';
-import { createSealing, type Sealing } from '../../core/platform/lib/secrets/sealing.ts';
+  createSealing,
+  type Sealing,
+} from '../../core/platform/lib/secrets/sealing.ts';
 import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import type { Value } from '../../core/platform/store/statement.ts';

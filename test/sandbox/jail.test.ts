@@ -9,7 +9,7 @@ import { findHierarchies } from '../../core/platform/sandbox/jail/cgroup.ts';
 import { absentOf, levelOf, missingOf } from '../../core/platform/sandbox/jail/level.ts';
 import type { JailReport } from '../../core/platform/sandbox/jail/level.ts';
 import { prepareJail } from '../../core/platform/sandbox/jail/prepare.ts';
-import { syscallRules } from '../../core/platform/sandbox/jail/syscalls.ts';
+import { syscallRules } from '../../core/platform/sandbox/jail/seccomp.ts';
 import { findAddon, findNode } from '../../core/platform/sandbox/locate.ts';
 import { startSandbox } from '../../core/platform/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, sidecarPids } from './harness.ts';

@@ -7,7 +7,7 @@ import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-w
 import { CommandError, exitCodes, logHere, printResult } from './lib/output.ts';
 import { endProcessOnBug } from '../../platform/lib/errors/failures.ts';
 import { teamKeyPattern } from '../../platform/lib/ids.ts';
-import { inOneLine } from '../../platform/lib/text/one-line.ts';
+import { inOneLine } from '../../platform/lib/text/printable.ts';
 
 export interface InitOptions {
   dataDir?: string;

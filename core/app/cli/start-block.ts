@@ -1,6 +1,6 @@
 // Message printed when the server is ready: addresses, content, keys and first steps.
 import { join, resolve } from 'node:path';
-import { counted } from '../../platform/lib/text/phrases.ts';
+import { counted } from '../../platform/lib/text/words.ts';
 import { quoted } from '../../platform/lib/text/printable.ts';
 import { isExecutable, programName } from '../../platform/lib/process/own-program.ts';
 import { setUpDays } from '../setup/first-key.ts';

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from '../../platform/backup/copy/destination/s3.ts';
 import { parseRetentionRule } from '../../platform/backup/retention-rule.ts';
-import { parseCidr, type Cidr } from '../../platform/lib/cidr.ts';
+import { parseCidr, type Cidr } from '../../platform/lib/address.ts';
 import { checkCron } from '../../platform/lib/time/cron.ts';
 import type { LogLevel } from '../../platform/lib/log.ts';
 import { flagOf } from '../../platform/lib/text/words.ts';

@@ -1,10 +1,9 @@
 import { error, some, warning, type Check, note, type Finding } from '../../kernel/checks.ts';
-import { openIn } from '../../platform/store/files/private.ts';
-import { pathsOf } from '../../platform/store/files/paths.ts';
+import { openIn, pathsOf } from '../../platform/store/files/private.ts';
 import { readdirSync, statfsSync, statSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subject } from './subject.ts';
-import { recognise, schemaOfFile } from '../../platform/store/integrity/recognise.ts';
+import { recognise, schemaOfFile } from '../../platform/store/integrity/identity.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { listBackups } from '../../platform/backup/folder.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';

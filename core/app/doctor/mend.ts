@@ -23,16 +23,14 @@ import { tryLock } from '../../platform/store/files/data-dir.ts';
 import { verifyPages } from '../../platform/store/integrity/verify.ts';
 import { some, type ReadRows } from '../../kernel/checks.ts';
 import { describePages, brokenReferences } from './database-checks.ts';
-import { linksOf, pathsOf } from '../../platform/store/files/paths.ts';
-import { requireOwner } from '../../platform/store/files/private.ts';
+import { linksOf, pathsOf, requireOwner } from '../../platform/store/files/private.ts';
 import type { Subject } from './subject.ts';
 import { unfinished, isDatabase } from './directory-checks.ts';
 import { changeOffline, schemaAt, latestSchema } from '../../platform/store/engine/looking.ts';
 import { orphaned } from './row-checks.ts';
-import { adoptDatabase } from '../../platform/store/integrity/adopt.ts';
-import { checkWhole } from '../../platform/store/integrity/pages/whole-check.ts';
-import { beginHistory } from '../../platform/store/files/new-history.ts';
-import { schemaOfFile } from '../../platform/store/integrity/recognise.ts';
+import { adoptDatabase, schemaOfFile } from '../../platform/store/integrity/identity.ts';
+import { checkWhole } from '../../platform/store/integrity/pages/page-sums.ts';
+import { beginHistory } from '../../platform/store/files/copied-database.ts';
 
 // Type of the repairs of `tatami doctor fix ID`. No server may use the directory during a repair.
 

@@ -3,7 +3,7 @@ import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.
 import { endpointModel } from '../../features/webhooks/endpoints/model.ts';
 import { openAddress } from '../../features/webhooks/endpoints/address.ts';
 import { createSecretOpener } from '../../features/webhooks/secret.ts';
-import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/master-key.ts';
+import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/installation.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 import { error, some, type Check, type Finding, warning, note } from '../../kernel/checks.ts';
 import { readLogHead } from '../../platform/store/log-head.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { holderOf } from '../../platform/store/files/data-dir.ts';
-import { readKeyFile } from '../../platform/store/files/master-key.ts';
+import { readKeyFile } from '../../platform/store/files/installation.ts';
 import { openToLook, type Connection } from '../../platform/store/engine/looking.ts';
 import { partsIn } from '../../kernel/events/log/archived.ts';
 import { readArchivedSync, type ArchivedFile } from '../../platform/store/files/archive.ts';

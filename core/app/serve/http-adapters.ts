@@ -17,7 +17,7 @@ import { createContentionQueues } from '../../kernel/http/limits/contention-queu
 import { createUploads } from '../../kernel/http/request/upload.ts';
 import { createValues } from '../../kernel/http/values.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { createFairPool } from '../../platform/lib/fairness/fair-pool.ts';
+import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
 import { errorPage } from '../pages/pages.ts';
 import { createPropose } from '../../features/proposals/make.ts';
 import type { Scope } from '../../platform/store/store.ts';

@@ -7,10 +7,10 @@ import {
   nextKeyFile,
   otherFingerprint,
   otherKey,
-} from '../../platform/store/files/master-key.ts';
+  nameWholeFile,
+} from '../../platform/store/files/installation.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp, type Store } from '../../platform/store/store.ts';
-import { nameWholeFile } from '../../platform/store/files/whole-file.ts';
 import { opensSecret } from '../../features/webhooks/secret.ts';
 
 const known = systemStatement<{ key_fingerprint: string | null }>(

@@ -6,7 +6,7 @@ import { newKey } from '../../features/api-keys/model.ts';
 import { member } from '../../features/people/members/contract.ts';
 import { memberModel } from '../../features/people/members/model.ts';
 import { workspaceModel } from '../../features/people/workspace/workspace.ts';
-import { inOneLine } from '../../platform/lib/text/one-line.ts';
+import { inOneLine } from '../../platform/lib/text/printable.ts';
 import { guardedClasses } from '../../platform/lib/guarded-classes.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
 import { systemStatement } from '../../platform/store/statement.ts';

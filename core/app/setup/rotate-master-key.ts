@@ -1,19 +1,20 @@
 // Rotates the master key of a data directory while no server runs. One batch re-encrypts all secrets and records the fingerprint of the new
 // key, so that after a crash at any moment the next start finds the matching key (core/app/serve/master-key.ts).
 import { randomBytes } from 'node:crypto';
-import { createSealing, fingerprintOf, type Sealing } from '../../platform/lib/secrets/sealing.ts';
-import { settleMasterKey } from '../serve/master-key.ts';
-import { nextKeyFile } from '../../platform/store/files/master-key.ts';
-import { openStore } from '../../platform/store/open-store.ts';
-import { systemStatement, type Value } from '../../platform/store/statement.ts';
-import { systemOp, type Op, type Store } from '../../platform/store/store.ts';
-import { nameWholeFile, writeWholeFile } from '../../platform/store/files/whole-file.ts';
 import {
+  createSealing,
+  fingerprintOf,
+  type Sealing,
   sealedAtRest,
   sealedFor,
   type SealedColumn,
   type SealedFor,
-} from '../../platform/lib/secrets/sealed-at-rest.ts';
+} from '../../platform/lib/secrets/sealing.ts';
+import { settleMasterKey } from '../serve/master-key.ts';
+import { nextKeyFile, nameWholeFile, writeWholeFile } from '../../platform/store/files/installation.ts';
+import { openStore } from '../../platform/store/open-store.ts';
+import { systemStatement, type Value } from '../../platform/store/statement.ts';
+import { systemOp, type Op, type Store } from '../../platform/store/store.ts';
 
 const noteKey = systemStatement(
   'installation.replace_key',

@@ -1,6 +1,6 @@
 // Completes arguments of resources and prompts with objects that the agent can read. Without the scope there
 // are no values.
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
 
 const valuesMax = 50;

@@ -2,7 +2,7 @@
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
 import { member } from '../people/members/contract.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { idOfName } from '../../kernel/resource/names/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import { eventsAt } from '../../kernel/events/log/log.ts';
 import { Closed } from '../../platform/lib/schema.ts';
-import { utcToWall, wallToUtc } from '../../platform/lib/time/zone.ts';
+import { utcToWall, wallToUtc } from '../../platform/lib/time/time.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import type { IssueResponse } from '../issues/model.ts';
 import { withIssueVisibility } from '../issues/seen.ts';

@@ -2,7 +2,7 @@
 // name, or the words of the name joined by nothing, a dot, a hyphen or an underscore. An ambiguous name
 // mentions nobody; `@usr_…` is always unique.
 import type { Directory } from '../../kernel/context.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { plainText } from '../../platform/lib/text/markdown.ts';
 
 /** Maximum number of mentions in one text; further ones are ignored. */

@@ -3,13 +3,12 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { lastTimeMs } from '../../platform/lib/time/time.ts';
+import { lastTimeMs, utcToWall, wallToUtc, type WallTime } from '../../platform/lib/time/time.ts';
 import type { TeamEntry } from '../common/directory.ts';
 import type { Rhythm } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { weekdays } from '../../platform/lib/time/business-time.ts';
-import { utcToWall, wallToUtc, type WallTime } from '../../platform/lib/time/zone.ts';
 
 const lastOf = tenantStatement<{ number: number | null }>(
   'cycles.last_number',

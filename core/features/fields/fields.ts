@@ -1,6 +1,6 @@
 // Custom fields as a resource. Keys are unique; options cannot be removed, since issues may have them.
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import type { NewEntity } from '../../kernel/changes/change.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';

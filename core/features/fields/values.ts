@@ -3,7 +3,7 @@
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField, type Wrong } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { didYouMean } from '../../platform/lib/text/nearest.ts';
 import { isDay } from '../../platform/lib/time/time.ts';
 import { member } from '../people/members/contract.ts';

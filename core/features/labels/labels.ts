@@ -1,7 +1,7 @@
 // Labels. Deleting a label removes it from its issues, each of which gets a new version.
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { teamQuery, usableInTeam } from '../common/team-or-workspace.ts';

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IdentityDeps } from '../people/deps.ts';
 import { setGrantUsed } from './grants/live.ts';
-import { sealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
+import { sealedFor } from '../../platform/lib/secrets/sealing.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op } from '../../platform/store/store.ts';
 import { refOf, type GrantRef } from './grant-requests.ts';

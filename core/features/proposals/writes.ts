@@ -1,7 +1,6 @@
 // Seals the recorded writes of a proposal, because a body may contain secrets, which the API shows masked.
 import type { RequestedWrite } from '../../kernel/changes/staging.ts';
-import { sealedFor, type SealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type SealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 
 export function sealWrites(
   sealing: Sealing,

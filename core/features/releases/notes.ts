@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
 import { getEntity, updated } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { issueModel, type IssueResponse } from '../issues/model.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';

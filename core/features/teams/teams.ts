@@ -2,7 +2,7 @@
 import { created } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { checkZone } from '../../platform/lib/time/zone.ts';
+import { checkZone } from '../../platform/lib/time/time.ts';
 import { archiving, archivedQuery, whereArchived } from '../../kernel/resource/archived.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';

@@ -1,7 +1,6 @@
 // Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to
 // its endpoint and cannot be opened in another row.
-import { sealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 
 export interface PreviousSecret {
   /** Base64 of the result of `sealSecret`; null once it no longer signs. */

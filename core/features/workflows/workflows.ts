@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { lastPositionIn } from '../../kernel/resource/last-position.ts';

@@ -3,8 +3,7 @@
 // completed writes are stored: a rejected request had no effect to repeat.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { sealedFor, type SealedFor } from '../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type SealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { completeText, waitsForCommit } from '../events/log/commit-assigned.ts';
 import { findCommitAssigned } from '../events/log/log.ts';
 import type { WrittenAnswer } from './call.ts';

@@ -1,7 +1,7 @@
 // Describes scopes in sentences for consent pages.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../../features/contracts.ts';
-import { listed } from '../../platform/lib/text/phrases.ts';
+import { listed } from '../../platform/lib/text/words.ts';
 import { readScopeOf, type Rights } from './rights.ts';
 import type { Membership } from './roles.ts';
 

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } fro
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../lib/secrets/sealing.ts';
 import { tryLock } from '../store/files/data-dir.ts';
-import { adoptDatabase } from '../store/integrity/adopt.ts';
+import { adoptDatabase } from '../store/integrity/identity.ts';
 import { isDiskFull } from '../store/engine/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
-import { beginHistory, signInTables } from '../store/files/new-history.ts';
+import { beginHistory, signInTables } from '../store/files/copied-database.ts';
 import { makeOwnDir, requireOwner } from '../store/files/private.ts';
-import { syncPath, writeWholeFile } from '../store/files/whole-file.ts';
+import { syncPath, writeWholeFile } from '../store/files/installation.ts';
 import type { RestoredDatabase, BackupSource } from './source.ts';
 
 export interface RestoreOptions {

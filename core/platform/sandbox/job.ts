@@ -1,6 +1,6 @@
 // Interface of the sandbox to the rest of the core.
 import type { Clock } from '../lib/time/clock.ts';
-import type { SidecarPrograms } from './fleet/bundle.ts';
+import type { SidecarPrograms } from './fleet/spawn.ts';
 import type { SidecarRole } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { GuestLogLevel, GuestProgress, RunLimits, CallReply } from './protocol.ts';

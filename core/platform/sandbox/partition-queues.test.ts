@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createPartitionQueues, type PartitionQueues } from './partition-queues.ts';
+import { createPartitionQueues, type PartitionQueues } from './dispatch.ts';
 
 const owner = (workspaceId: string, installId: string) => ({ workspaceId, installId });
 const takeAll = (

@@ -1,13 +1,12 @@
 // Accepts jobs and settles every one of them. Connects the queue, the sidecars and the runs.
-import { createDispatch } from './dispatch.ts';
-import type { SidecarPrograms } from './fleet/bundle.ts';
-import { createInFlight } from './in-flight.ts';
+import { createDispatch, createInFlight } from './dispatch.ts';
+import type { SidecarPrograms } from './fleet/spawn.ts';
 import type { JailMeans } from './jail/prepare.ts';
 import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxStatus } from './job.ts';
 import { inputMax } from './protocol.ts';
-import { failed } from './run/ending.ts';
+import { failed } from './channel.ts';
 import { createSidecars, readyOnes, type Sidecars } from './sidecars.ts';
-import { createViolations } from './violations.ts';
+import { createViolations } from './describe.ts';
 
 const isolatesDefault = 200;
 const isolateIdleMs = 300_000;

@@ -5,7 +5,7 @@ import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess, SidecarSettings, Spoken } from './fleet/process.ts';
 import { createWatch, type Watch } from './fleet/watch.ts';
 import { ProtocolBreach } from './frames.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight } from './dispatch.ts';
 import {
   absentOf,
   describeLevel,
@@ -15,9 +15,9 @@ import {
   type JailReport,
 } from './jail/level.ts';
 import type { SandboxOptions } from './job.ts';
-import type { SandboxEnding } from './run/ending.ts';
-import type { ActiveRun } from './run/run.ts';
-import type { Violations } from './violations.ts';
+import type { SandboxEnding } from './channel.ts';
+import type { ActiveRun } from './run.ts';
+import type { Violations } from './describe.ts';
 
 export interface Sidecars {
   readonly fleet: Fleet;

@@ -1,7 +1,7 @@
 // Starts the sandbox with the strongest jail that the system supports.
 import { existsSync } from 'node:fs';
 import { errorForLog } from '../lib/errors/failures.ts';
-import { bundlePrograms } from './fleet/bundle.ts';
+import { bundlePrograms } from './fleet/spawn.ts';
 import { noConfinement } from './jail/confinement.ts';
 import { hideProcess } from './jail/core-side.ts';
 import { prepareJail, type JailMeans } from './jail/prepare.ts';

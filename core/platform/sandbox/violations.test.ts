@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createViolations } from './violations.ts';
+import { createViolations } from './describe.ts';
 
 test('an install is in quarantine for an hour after a crash, and while it is a suspect', () => {
   let now = 0;

@@ -2,9 +2,8 @@
 // composed lists.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
-import type { Statement, Value } from './statement.ts';
+import { type Statement, type Value, shapeOf, type RowShape } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
-import { shapeOf, type RowShape } from './values.ts';
 
 const composedMax = 500;
 

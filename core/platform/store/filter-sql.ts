@@ -8,7 +8,7 @@ import type {
   Operand,
   Order,
 } from '../lib/filter/filter.ts';
-import { foldName } from '../lib/text/case-folding.ts';
+import { foldName } from '../lib/text/words.ts';
 import type { Condition } from './page.ts';
 import type { Value } from './statement.ts';
 

@@ -2,7 +2,7 @@
 // torn or bit-flipped WAL; the head lets a start detect that instead of losing acknowledged writes.
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { writeWholeFile } from './files/whole-file.ts';
+import { writeWholeFile } from './files/installation.ts';
 
 export interface LogHead {
   /** Number of committed groups since the installation was created. */

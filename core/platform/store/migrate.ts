@@ -5,12 +5,12 @@ import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeCheckpointed } from './integrity/wal/close-checkpointed.ts';
+import { closeCheckpointed } from './integrity/wal/checkpointer.ts';
 import { makeSums, newPageBytes, writeSums } from './integrity/pages/page-sums.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 import { migrations, type Migration } from './migrations/index.ts';
 import { makePrivateDir, makePrivateFile } from './files/private.ts';
-import { nameWholeFile } from './files/whole-file.ts';
+import { nameWholeFile } from './files/installation.ts';
 
 export interface MigrationReport {
   from: number;

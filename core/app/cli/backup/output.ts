@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Backup } from '../../../platform/backup/make.ts';
 import { keyPart, type Manifest } from '../../../platform/backup/manifest.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 
 export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 

@@ -6,7 +6,7 @@ import { openDestination, type Destination } from '../../../platform/backup/copy
 import { openSource } from '../../../platform/backup/source.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { systemSentence } from '../../../platform/lib/errors/failures.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { readCopyAddress } from '../../config/config.ts';
 import { moment, usage } from '../lib/flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';

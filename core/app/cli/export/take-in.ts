@@ -7,7 +7,7 @@ import { BadRows } from '../../../features/export/check.ts';
 import { isHead, splitLines } from '../../../features/export/lines.ts';
 import { insertStatements, takeIn } from '../../../features/export/read.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
 import { openOffline } from '../../setup/offline.ts';

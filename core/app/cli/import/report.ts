@@ -1,5 +1,5 @@
 // Report of an import: created objects, and omitted data by reason. Every omission is counted.
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 
 export interface Report {
   created: number;

@@ -43,7 +43,7 @@ export function readLogins(): Login[] {
 export async function writeLogins(logins: readonly Login[]): Promise<void> {
   const [{ makePrivateDir }, { writeWholeFile }] = await Promise.all([
     import('../../../platform/store/files/private.ts'),
-    import('../../../platform/store/files/whole-file.ts'),
+    import('../../../platform/store/files/installation.ts'),
   ]);
   makePrivateDir(readConfigDir());
   writeWholeFile(credentialsFile(), `${JSON.stringify({ version, logins }, null, 2)}\n`);

@@ -1,6 +1,6 @@
 // `tatami webhooks deliveries [WHE|DLV]`: what was sent, what came back and what is due; or all of one delivery.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { moment, usage, wholeNumber } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';

@@ -1,5 +1,5 @@
 // `tatami webhooks trigger TYPE`: a sample of an event, to whoever listens or to one endpoint. It is in no log and changes nothing.
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { CommandError, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';

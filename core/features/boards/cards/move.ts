@@ -4,7 +4,7 @@ import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts
 import { readOrder } from '../../../kernel/changes/read/order.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { invalidField, ApiError } from '../../../platform/lib/errors/errors.ts';
-import { foldName } from '../../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../../platform/lib/text/words.ts';
 import { didYouMeanAny } from '../../../platform/lib/text/nearest.ts';
 import type { IssuePatch } from '../../issues/bodies.ts';
 import { issueModel, type Issue } from '../../issues/model.ts';

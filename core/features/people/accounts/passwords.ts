@@ -1,7 +1,7 @@
 // Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
 // time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
 import { rateLimited } from '../../../platform/lib/errors/errors.ts';
-import { createFairPool } from '../../../platform/lib/fairness/fair-pool.ts';
+import { createFairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import { strangerOf } from '../../../platform/lib/billing-account.ts';
 

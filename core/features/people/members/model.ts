@@ -2,7 +2,7 @@
 // import cycle.
 import { modelOf } from '../../../kernel/resource/model.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
-import { foldCase } from '../../../platform/lib/text/case-folding.ts';
+import { foldCase } from '../../../platform/lib/text/words.ts';
 import { member } from './contract.ts';
 
 export const memberModel = modelOf(member, {

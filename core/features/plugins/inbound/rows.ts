@@ -1,8 +1,7 @@
 // Stores the open routes of plugins, with sealed token and signing secret, and a hash of the token for
 // lookup.
 import { createHash, randomBytes } from 'node:crypto';
-import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 

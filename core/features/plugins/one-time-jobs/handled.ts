@@ -1,7 +1,7 @@
 // Finds one-time jobs that a version of a plugin cannot run. They stay pending, and fail when due unless a later version handles them.
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { declared } from '../declared.ts';
 import { scheduleOf } from './entries.ts';

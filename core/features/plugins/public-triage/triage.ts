@@ -6,7 +6,7 @@ import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { ApiError, tooManyAtOnce } from '../../../platform/lib/errors/errors.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import { createFairPool } from '../../../platform/lib/fairness/fair-pool.ts';
+import { createFairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { partyOf, type BillingAccount } from '../../../platform/lib/billing-account.ts';

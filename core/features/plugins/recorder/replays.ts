@@ -9,7 +9,7 @@ import {
   rateLimited,
   tooManyAtOnce,
 } from '../../../platform/lib/errors/errors.ts';
-import { createFairPool } from '../../../platform/lib/fairness/fair-pool.ts';
+import { createFairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { PluginDeps } from '../deps.ts';
 import { readPackage } from '../installs/versions/check.ts';

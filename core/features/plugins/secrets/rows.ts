@@ -1,6 +1,5 @@
 // Stores the secrets of an install, encrypted and bound to workspace, install and name, and decides which of them a version gets.
-import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { PluginManifest, SecretRequest } from '../../../../sdk/plugin/manifest.ts';

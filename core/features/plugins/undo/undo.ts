@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { Cause } from '../../../kernel/events/log/origin.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
-import { counted } from '../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import type { Op } from '../../../platform/store/store.ts';
 import { proposalModel } from '../../proposals/model.ts';

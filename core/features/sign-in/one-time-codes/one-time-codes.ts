@@ -2,7 +2,7 @@
 // confirmed it. Each code is accepted only once.
 import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
+import { sealedFor } from '../../../platform/lib/secrets/sealing.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import { newSecret, stepOf } from './codes.ts';
 import { createHash, randomBytes } from 'node:crypto';

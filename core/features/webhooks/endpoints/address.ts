@@ -2,8 +2,7 @@
 // key and bound to its endpoint, together with its masked form.
 import type { Column } from '../../../kernel/changes/columns.ts';
 import { maskedUrl } from '../../../platform/lib/secrets/masked-url.ts';
-import { sealedFor } from '../../../platform/lib/secrets/sealed-at-rest.ts';
-import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
 
 export interface EndpointAddress {
   /** Masked address; the full address if it has no query. */

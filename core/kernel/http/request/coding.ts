@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { FairPool } from '../../../platform/lib/fairness/fair-pool.ts';
+import type { FairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { tooLarge } from '../../../platform/lib/json/json-value.ts';
 import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
 

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { jsonPartsMax } from '../../../platform/lib/json/json.ts';
-import { normalizerOf } from '../../../platform/lib/text/one-line.ts';
+import { normalizerOf } from '../../../platform/lib/text/printable.ts';
 import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
 import type { RequestAdapter, Incoming } from './request-adapter.ts';

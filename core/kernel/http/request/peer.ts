@@ -1,6 +1,6 @@
 // Identifies the client of a request without a token. Behind trusted proxies it is the last address in X-Forwarded-For that is not one of
 // them; addresses to its left are unverified claims of the client. Without trusted proxies the header is ignored.
-import { isWithin, parseAddress, type IpAddress, type Cidr } from '../../../platform/lib/cidr.ts';
+import { isWithin, parseAddress, type IpAddress, type Cidr } from '../../../platform/lib/address.ts';
 
 /** More hops than any chain of proxies has; earlier entries are ignored. */
 const hopsMax = 32;

@@ -14,13 +14,11 @@ import type {
   PlainField,
   ReferenceField,
 } from '../../../platform/lib/filter/filter.ts';
-import { foldName } from '../../../platform/lib/text/case-folding.ts';
-import { listed } from '../../../platform/lib/text/phrases.ts';
+import { foldName, listed, capital, snake } from '../../../platform/lib/text/words.ts';
 import { idPattern } from '../../../platform/lib/schema.ts';
 import { plugin } from '../../../features/plugins/installs/contract.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
 import { entriesOf } from '../directory.ts';
-import { capital, snake } from '../../../platform/lib/text/words.ts';
 import { idsByName } from '../names/names.ts';
 
 /** Filterable field, with the property by which referenced objects are found. */

@@ -6,10 +6,10 @@ import type { Context, Directory } from '../../context.ts';
 import type { Actor } from '../../events/log/origin.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { foldName } from '../../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../../platform/lib/text/words.ts';
 import { requireMe } from '../../../platform/lib/me.ts';
 import { didYouMeanAny } from '../../../platform/lib/text/nearest.ts';
-import { inOneLine } from '../../../platform/lib/text/one-line.ts';
+import { inOneLine } from '../../../platform/lib/text/printable.ts';
 import { idPattern } from '../../../platform/lib/schema.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
 

@@ -6,8 +6,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { archivedName, type ArchivedFile } from '../../store/files/archive.ts';
-import { filesIn } from '../../store/files/paths.ts';
-import { makePrivateDir, makePrivateFile } from '../../store/files/private.ts';
+import { filesIn, makePrivateDir, makePrivateFile } from '../../store/files/private.ts';
 import type { Destination } from './destination/destination.ts';
 import { CopyError } from './moment.ts';
 

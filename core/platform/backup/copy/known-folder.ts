@@ -2,7 +2,7 @@
 // mounted, and new files would be written to the disk whose loss the copy must survive.
 import { readdir } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
-import { writeWholeFile } from '../../store/files/whole-file.ts';
+import { writeWholeFile } from '../../store/files/installation.ts';
 
 /** The message states the remedy. */
 export class EmptiedFolder extends Error {}

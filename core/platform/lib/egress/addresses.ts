@@ -4,7 +4,7 @@
  * ranges assigned in the future are refused. Metadata services and the server's own port have stricter rules.
  */
 import ipaddr from 'ipaddr.js';
-import { parseAddress, parseCidr, type IpAddress, type Cidr } from '../cidr.ts';
+import { parseAddress, parseCidr, type IpAddress, type Cidr } from '../address.ts';
 
 export interface AddressPolicy {
   allow: readonly Cidr[];

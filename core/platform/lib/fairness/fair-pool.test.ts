@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { BillingAccount } from '../billing-account.ts';
-import { createFairPool } from './fair-pool.ts';
+import { createFairPool } from './fair-queue.ts';
 
 const accountOf = (workspaceId: string): BillingAccount => ({ workspaceId, billingAccount: 'key_1' });
 

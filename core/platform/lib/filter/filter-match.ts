@@ -10,7 +10,7 @@ import type {
   Order,
 } from './filter.ts';
 import { searchedWay } from './filter-value.ts';
-import { foldCase, foldName } from '../text/case-folding.ts';
+import { foldCase, foldName } from '../text/words.ts';
 
 /** @param nowMs base of relative times */
 export type Passes = (entity: unknown, searched: Searched, nowMs: number) => boolean;

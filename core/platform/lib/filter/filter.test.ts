@@ -3,7 +3,7 @@ import type { ApiError } from '../errors/errors.ts';
 import { isNever, parseFilter, type FilterFields, type ReadingOptions } from './filter.ts';
 import { createSearched, passesOf } from './filter-match.ts';
 import type { Mention } from './filter-value.ts';
-import { foldCase, foldName } from '../text/case-folding.ts';
+import { foldCase, foldName } from '../text/words.ts';
 import { isDay, isTime } from '../time/time.ts';
 
 const fields: FilterFields = {

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { ApiError } from '../errors/errors.ts';
-import { sealedFor } from './sealed-at-rest.ts';
-import { createSealing } from './sealing.ts';
+import { sealedFor, createSealing } from './sealing.ts';
 
 const sealing = createSealing(new Uint8Array(32).fill(7));
 const one = sealedFor('webhook-secret', 'ws', 'whe_1');

@@ -1,8 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { addBusinessMs, businessMsBetween, weekdays, type BusinessWeek } from './business-time.ts';
-import { hourMs } from './time.ts';
-import { utcToWall } from './zone.ts';
+import { hourMs, utcToWall } from './time.ts';
 
 const minuteMs = 60_000;
 

@@ -1,7 +1,6 @@
 // Computes business time, which passes only during working hours: an hour that starts on Friday evening ends
 // on Monday. Clock changes are included: eight hours on the wall clock may be seven or nine.
-import { minuteMs } from './time.ts';
-import { utcToWall, wallToUtc } from './zone.ts';
+import { minuteMs, utcToWall, wallToUtc } from './time.ts';
 
 /** Weekdays in ISO 8601 order: index 0 is Monday, ISO day 1. */
 export const weekdays = [

@@ -1,6 +1,6 @@
 // Cron expressions of schedules and backups: five fields, at most every five minutes.
 import { Cron } from 'croner';
-import { checkZone } from './zone.ts';
+import { checkZone } from './time.ts';
 
 const everyMinutesMin = 5;
 /** Start of a leap year, in which every date occurs. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { checkZone, utcToWall, wallToUtc } from './zone.ts';
+import { checkZone, utcToWall, wallToUtc } from './time.ts';
 
 /** Converts a local time such as `2027-03-28T02:30`. */
 const at = (zone: string, wall: string): string => {

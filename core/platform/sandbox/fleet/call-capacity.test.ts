@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createCallCapacity } from './call-capacity.ts';
+import { createCallCapacity } from './sending.ts';
 
 test('the core pauses after long responses, and short ones never wait', () => {
   const callCapacity = createCallCapacity({ unitsMax: 1000, backlog: () => 0, onFull: () => undefined });

@@ -6,11 +6,17 @@ import { groupBytesMax, type ControlGroup, type CgroupHierarchies } from '../jai
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail, type JailReport } from '../jail/level.ts';
 import type { EntryReport, ToSidecar } from '../protocol.ts';
-import { completeJail } from './complete-jail.ts';
+import {
+  completeJail,
+  startChild,
+  yieldToOthers,
+  type Child,
+  type ChildOptions,
+  type ChildSettings,
+} from './spawn.ts';
 import { createLink, type Link } from './link.ts';
-import { createCallCapacity, type CallCapacity } from './call-capacity.ts';
-import { startChild, yieldToOthers, type Child, type ChildOptions, type ChildSettings } from './spawn.ts';
-import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
+import { createCallCapacity, type CallCapacity } from './sending.ts';
+import { openProcessStatus, type ProcessStatus, type Vitals } from './watch.ts';
 
 /** Messages about runs. */
 export type Spoken = Exclude<SidecarMessage, { t: 'ready' | 'pong' }>;

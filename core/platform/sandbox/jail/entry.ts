@@ -8,8 +8,7 @@ import { dropCapabilities } from './capabilities.ts';
 import { landlockAbi, restrictPaths } from './landlock.ts';
 import { openLibC } from './libc.ts';
 import type { LibC } from './libc.ts';
-import { seccompProgram } from './seccomp.ts';
-import { syscallRules } from './syscalls.ts';
+import { seccompProgram, syscallRules } from './seccomp.ts';
 
 export interface JailOrder {
   /** Path of the file that is executed. */

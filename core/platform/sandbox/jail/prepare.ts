@@ -1,5 +1,5 @@
 // Detects the jail mechanisms of this machine before sidecars are started.
-import { jailEntry } from '../fleet/bundle.ts';
+import { jailEntry } from '../fleet/spawn.ts';
 import { findHierarchies, sweep, type CgroupHierarchies } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';

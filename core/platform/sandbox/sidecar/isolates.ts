@@ -2,8 +2,7 @@
 // The core decides on evictions and on dropped bundles.
 import type { ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
-import { loadGuest, type Guest } from './isolate.ts';
-import type { GuestHost } from './timed-isolate.ts';
+import { loadGuest, type Guest, type GuestHost } from './isolate.ts';
 
 type RunOrder = Extract<ToSidecar, { t: 'run' }>;
 

@@ -3,13 +3,11 @@
 import { manifestMax, messageMax } from '../protocol.ts';
 import type { EntryReport, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
-import { describeGuest, type Guest } from './isolate.ts';
+import { describeGuest, type Guest, type GuestHost, type Ivm, type TimedIsolate } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
-import { createCpuMeter, usedByOtherThreadsMs } from './meter.ts';
+import { createCpuMeter, usedByOtherThreadsMs, createWatchdog } from './meter.ts';
 import { createGuestRun, endOf, type GuestRun } from './run.ts';
-import type { GuestHost, Ivm, TimedIsolate } from './timed-isolate.ts';
-import { createWatchdog } from './watchdog.ts';
-import { openWire } from './wire.ts';
+import { openWire } from './outbox.ts';
 
 type Message<T extends ToSidecar['t']> = Extract<ToSidecar, { t: T }>;
 

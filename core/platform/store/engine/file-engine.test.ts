@@ -10,8 +10,7 @@ import type { LogHead } from '../log-head.ts';
 import { migrate } from '../migrate.ts';
 import { composedStatement, systemStatement, tenantStatement } from '../statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Store } from '../store.ts';
-import { openEngine } from '../writer/engine.ts';
-import type { HeadWriter } from '../writer/head-writer.ts';
+import { openEngine, type HeadWriter } from '../writer/engine.ts';
 import type { OpenWriter } from '../writer/thread.ts';
 
 const put = tenantStatement(

@@ -5,21 +5,25 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createArchive } from '../files/archive.ts';
 import { createCompiler, type Compile } from '../compile.ts';
-import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { createDamageGuard, type DamageGuard } from '../integrity/damage-guard.ts';
-import { incompleteCopy } from '../integrity/recognise.ts';
+import { describeDamage, type Damage, createDamageGuard, type DamageGuard } from '../integrity/damage.ts';
+import { incompleteCopy } from '../integrity/identity.ts';
 import { readOnlyUri } from '../integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { createReaders, type ChargeRead, type Readers } from './readers.ts';
-import { registeredStatements, systemStatement, type Params, type Statement } from '../statement.ts';
+import {
+  registeredStatements,
+  systemStatement,
+  type Params,
+  type Statement,
+  bind,
+  rowOf,
+} from '../statement.ts';
 import { StoreError, type Reads, type Store, type Scope } from '../store.ts';
-import { createEncoder } from '../writer/encode.ts';
+import { createEncoder, type TakeOrder } from '../writer/wire.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
 import { writerThread, type Copying, type OpenWriter } from '../writer/thread.ts';
-import type { TakeOrder } from '../writer/wire.ts';
 import { isEngineError, concernsStore, faultOf, showsDamage } from './engine-errors.ts';
 import { threadMs } from '../../lib/process/cpu.ts';
-import { bind, rowOf } from '../values.ts';
 
 /** Pragmas of the event loop's connection. */
 const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];

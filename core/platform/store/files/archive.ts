@@ -7,7 +7,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { StoreError } from '../store.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
-import { syncPathLater } from './whole-file.ts';
+import { syncPathLater } from './installation.ts';
 
 interface ArchiveFile {
   /** Sequence number of the first entry in the file. */

@@ -10,7 +10,7 @@ import { ApiError } from '../../lib/errors/errors.ts';
 import { diskFaultOf } from '../engine/engine-errors.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 import { StoreError } from '../store.ts';
-import { syncPathLater } from './whole-file.ts';
+import { syncPathLater } from './installation.ts';
 
 declare const checked: unique symbol;
 /** Validated SHA-256 of a blob. Paths of blobs are built from this type only. */

@@ -1,11 +1,53 @@
-// Makes a consistent copy of a live database, and inspects copies. The read database is never written, so a
-// server may use it meanwhile.
+// Begins a new log generation in a database that no server has open, as a restore does. Consumers detect the change by the generation, and
+// outgoing activity is paused until `tatami release`.
 import Database from 'libsql';
+import { randomBytes } from 'node:crypto';
+import { dropSums } from '../integrity/pages/page-sums.ts';
 import { existsSync } from 'node:fs';
 import type { ArchivedFile } from './archive.ts';
 import { digestIn, type Digest } from './blobs.ts';
 import { immutableUri, readOnlyUri } from '../integrity/uri.ts';
 import { readLogHead, type LogHead } from '../log-head.ts';
+
+/** Tables of sessions, password resets and pending sign-in challenges. */
+export const signInTables = ['sessions', 'password_resets', 'ceremonies'] as const;
+
+/**
+ * Records a cut at the end of each workspace's log. Drops the page checksums, so `adoptDatabase` must follow.
+ * @param emptied tables to empty, if the schema has them
+ * @returns the new generation
+ */
+export function beginHistory(path: string, nowMs: number, emptied: readonly string[] = []): string {
+  const generation = randomBytes(8).toString('hex');
+  dropSums(path);
+  const db = new Database(path);
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    db.prepare('UPDATE installation SET generation = ?1, held_at = ?2 WHERE id = 1').run([
+      generation,
+      BigInt(nowMs),
+    ]);
+    db.prepare(
+      `INSERT INTO log_cuts (workspace_id, number, generation, after_sequence)
+       SELECT w.workspace_id,
+         1 + coalesce((SELECT max(c.number) FROM log_cuts AS c WHERE c.workspace_id = w.workspace_id), 0), ?1,
+         coalesce((SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = w.workspace_id), 0)
+       FROM workspaces AS w`,
+    ).run([generation]);
+    const there = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+      name: string;
+    }[];
+    for (const table of emptied)
+      if (there.some(({ name }) => name === table)) db.exec(`DELETE FROM ${table}`);
+    db.exec('COMMIT');
+    return generation;
+  } finally {
+    db.close();
+  }
+}
+
+// Makes a consistent copy of a live database, and inspects copies. The read database is never written, so a
+// server may use it meanwhile.
 
 type Connection = InstanceType<typeof Database>;
 
@@ -27,7 +69,7 @@ export interface DatabaseFacts {
 }
 
 /** Source of a consistent copy; `sizeBytes` is the maximum size of the copy. */
-export interface LiveDatabase {
+interface LiveDatabase {
   readonly sizeBytes: number;
   /** @param path existing empty file; it is not synced @throws Error if the log lacks an acknowledged commit */
   copyInto(path: string): void;
@@ -154,7 +196,7 @@ function number(db: Connection, sql: string): number {
   return Number(Object.values(db.prepare(sql).all()[0] as Record<string, number>)[0]);
 }
 
-export interface FileFacts {
+interface FileFacts {
   /** Faults that SQLite finds in the file; empty if it is intact. */
   readonly faults: readonly string[];
   /** Log head of the database; null if Tatami did not make the file, or if it is too damaged to read. */

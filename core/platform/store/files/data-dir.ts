@@ -16,9 +16,9 @@ import {
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from '../engine/engine-errors.ts';
-import { describeUnwritable } from '../integrity/pages/free-space.ts';
+import { describeUnwritable } from '../integrity/pages/page-file.ts';
 import { checkPrivate, makePrivateDir, requireOwner } from './private.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { writeWholeFile } from './installation.ts';
 
 export interface DataDir {
   readonly path: string;

@@ -1,19 +1,53 @@
-// File permissions: directories are 0700 and files 0600 under any umask. A path that other users may read or
-// change is rejected instead of being made private, because they may have read or changed it already.
+// Lists the paths of a data directory. Symbolic links are listed but not followed: their targets are not part of the directory.
 import {
+  lstatSync,
+  readdirSync,
+  statSync,
+  type Stats,
   chmodSync,
   closeSync,
   existsSync,
   fchmodSync,
-  lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+
+interface PathFacts {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+/** Lists the directory itself first; it may be a link. `readdirSync` with `recursive` would follow links inside it. */
+export function pathsOf(dir: string): PathFacts[] {
+  return [{ path: dir, stats: statSync(dir) }, ...pathsIn(dir)];
+}
+
+function pathsIn(folder: string): PathFacts[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    // A running server may remove files meanwhile.
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats) return [];
+    return [{ path, stats }, ...(stats.isDirectory() ? pathsIn(path) : [])];
+  });
+}
+
+/** Lists the files below a folder, excluding targets of symbolic links. */
+export const filesIn = (folder: string): string[] =>
+  pathsIn(folder)
+    .filter(({ stats }) => stats.isFile())
+    .map(({ path }) => path);
+
+export const linksOf = (dir: string): string[] =>
+  pathsOf(dir)
+    .filter(({ stats }) => stats.isSymbolicLink())
+    .map(({ path }) => path);
+
+// File permissions: directories are 0700 and files 0600 under any umask. A path that other users may read or
+// change is rejected instead of being made private, because they may have read or changed it already.
 
 const others = 0o077;
 const othersWrite = 0o022;

@@ -21,17 +21,20 @@ import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../files/private.ts';
 import { openWalArchiver, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
-import { sumsOfFile } from './adopt.ts';
-import { closeCheckpointed } from './wal/close-checkpointed.ts';
+import {
+  sumsOfFile,
+  writeIdentity,
+  recognise,
+  schemaOfFile,
+  type DataDirectory,
+  type Recognised,
+} from './identity.ts';
+import { closeCheckpointed } from './wal/checkpointer.ts';
 import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
-import { writeIdentity } from './identity.ts';
-import { openPageFile } from './pages/page-file.ts';
-import { hasSums, writeSums } from './pages/page-sums.ts';
-import { recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
-import { describeUnwritable, freeBytes, megabytes } from './pages/free-space.ts';
+import { openPageFile, describeUnwritable, freeBytes, megabytes } from './pages/page-file.ts';
+import { hasSums, writeSums, checkWhole } from './pages/page-sums.ts';
 import { readOnlyUri, immutableUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
-import { checkWhole } from './pages/whole-check.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readWalLog } from './wal/wal-log.ts';

@@ -1,19 +1,16 @@
-// Serves the requests of one store in the writer thread, over the only connection that writes and checkpoints
-// the file.
+// Maintains the log head file while groups commit. The head is written before a commit is acknowledged, so that it survives a killed
+// process, and synced concurrently with later groups, at most one sync behind. docs/decisions/0018.
+import { closeSync, fdatasync, openSync, readSync } from 'node:fs';
+import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine/engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { openCheckpointer, type Checkpointer } from '../integrity/wal/checkpointer.ts';
-import { leaveOpen } from '../integrity/wal/close-checkpointed.ts';
-import { openScrub } from '../integrity/scrub.ts';
-import type { LogHead } from '../log-head.ts';
+import { openCheckpointer, type Checkpointer, leaveOpen } from '../integrity/wal/checkpointer.ts';
+import { openScrub } from '../integrity/verify.ts';
 import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
-import type { BatchOutcome } from './batch.ts';
-import type { HeadWriter } from './head-writer.ts';
-import { createPrepare } from './prepare.ts';
-import { createTransactions, type Transactions } from './transaction.ts';
 import {
+  type BatchOutcome,
   errorToWire,
   faultToWire,
   type FileSpace,
@@ -23,8 +20,60 @@ import {
   type WireGroup,
   type WireOutcome,
 } from './wire.ts';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { createPrepare, createTransactions, type Transactions } from './transaction.ts';
 import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
+
+export interface HeadWriter {
+  /** @throws the error of an earlier failed sync */
+  check(): void;
+  /** @throws the error of the write, or of an earlier failed sync */
+  write(head: LogHead): void;
+  /** The head is durable once resolved, unless a sync failed. */
+  close(): Promise<void>;
+}
+
+/** @param head head in the file, already synced */
+export function openHeadWriter(path: string, head: LogHead): HeadWriter {
+  const fd = openSync(path, 'r+');
+  /** Slot to write; the other slot is durable and intact. */
+  let slot: Slot = otherThan(slotOf(head));
+  let unsynced = false;
+  let syncing: Promise<void> | null = null;
+  let failed: Error | null = null;
+
+  const check = (): void => {
+    if (failed) throw failed;
+  };
+
+  const sync = async (): Promise<void> => {
+    while (unsynced && !failed) {
+      unsynced = false;
+      failed = await new Promise((resolve) => fdatasync(fd, resolve));
+      // A concurrent write reused the slot that was being synced, so the slot may not be durable.
+      if (!unsynced) slot = otherThan(slot);
+    }
+    syncing = null;
+  };
+
+  return {
+    check,
+    write(next) {
+      check();
+      writeSlot(fd, slot, next);
+      unsynced = true;
+      syncing ??= sync();
+    },
+    async close() {
+      await syncing;
+      closeSync(fd);
+    },
+  };
+}
+
+const otherThan = (slot: Slot): Slot => (slot === 0 ? 1 : 0);
+
+// Serves the requests of one store in the writer thread, over the only connection that writes and checkpoints
+// the file.
 
 const pragmas = [
   // Another process may hold the lock briefly; the writer thread can afford to wait.

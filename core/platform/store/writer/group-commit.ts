@@ -2,9 +2,8 @@
 // affect the others; a store fault fails all of them.
 import { StoreError, type CommitOutcome, type Op } from '../store.ts';
 import type { SqlRow } from '../statement.ts';
-import type { Encoder } from './encode.ts';
+import { type Encoder, faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 import type { Writer } from './thread.ts';
-import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 
 /** A larger group would noticeably delay the next one. */
 const groupBatchesMax = 128;

@@ -2,8 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine/engine-errors.ts';
 import { StoreError } from '../store.ts';
-import { openEngine, type Engine } from './engine.ts';
-import { openHeadWriter } from './head-writer.ts';
+import { openEngine, type Engine, openHeadWriter } from './engine.ts';
 import { faultToWire, type WriterReply, type WriterRequest, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;

@@ -1,10 +1,103 @@
-// Messages between the event loop and the writer thread: plain data as JSON, which costs less than a structured clone. Each store has at
-// most one request in flight, so responses need no number.
+// Runs the ops of one batch in order inside the open transaction, up to the first failure.
+import type { Hash } from 'node:crypto';
+import { constraintOf } from '../engine/engine-errors.ts';
+import { type Value, type Statement, type SqlRow, asInteger, inOrder, rowOf, shapeOf } from '../statement.ts';
+import type { Prepare, Prepared } from './transaction.ts';
+import type { Compile } from '../compile.ts';
+import { type Op, StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
-import type { SqlRow, Value } from '../statement.ts';
-import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
-import { rowOf, shapeOf } from '../values.ts';
+
+export type BatchOutcome = Exclude<WireOutcome, { ok: 'error' }>;
+
+/**
+ * Does not roll back: the caller must undo the changes of a batch that fails or throws.
+ * @param chain hash of the log head, extended by the event log entries of a successful batch
+ * @throws errors of libsql, except constraint violations
+ */
+export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
+  const returned: WireRows[] = [];
+  const links: string[] = [];
+  for (const [index, { statement, values, expectRows }] of batch.entries()) {
+    const prepared = prepare(statement);
+    let changed: number;
+    try {
+      changed = runOp(prepared, values.map(toBind), returned);
+    } catch (error) {
+      const reason = constraintOf(error);
+      if (!reason) throw error;
+      return { ok: false, op: index, reason, message: String((error as Error).message) };
+    }
+    if (expectRows !== null && changed !== expectRows) {
+      const message = `${prepared.name} changed ${changed} rows`;
+      return { ok: false, op: index, reason: 'lost_race', message };
+    }
+    if (prepared.chained) links.push(JSON.stringify([values, returned[index]!]));
+  }
+  for (const link of links) chain.update(link);
+  return { ok: true, rows: returned };
+}
+
+/** Adds the returned rows to `returned`. @returns the number of changed rows */
+function runOp({ run, all, columns }: Prepared, values: Value[], returned: WireRows[]): number {
+  if (columns === null) {
+    returned.push(null);
+    return run(values);
+  }
+  const rows = all(values).map((row) => row.map(valueToWire));
+  returned.push({ columns, rows });
+  return rows.length;
+}
+
+function toBind(value: WireValue): Value {
+  return asInteger(valueFromWire(value));
+}
+
+// Encodes batches for the writer thread. A declared statement is sent once, then referred to by number. Values are checked here, so that an
+// invalid one fails only its caller.
+
+export interface Encoder {
+  /** @throws Error for a value that cannot be bound, or a statement that is not bound to its workspace */
+  batch(ops: readonly Op[]): WireBatch;
+  group(batches: readonly WireBatch[]): WireGroup;
+}
+
+export function createEncoder(compile: Compile): Encoder {
+  const numbers = new Map<Statement<unknown>, number>();
+  let unsent: WireStatement[] = [];
+
+  const refer = (statement: Statement<unknown>): number | WireStatement => {
+    if (statement.name === 'composed') return wireStatement(statement);
+    const known = numbers.get(statement);
+    if (known !== undefined) return known;
+    const number = numbers.size;
+    numbers.set(statement, number);
+    unsent.push(wireStatement(statement));
+    return number;
+  };
+
+  return {
+    batch: (ops) =>
+      ops.map(({ statement, params, scope, expectRows = null }) => {
+        compile(statement);
+        const workspaceId = scope?.workspaceId ?? null;
+        const values = inOrder(statement, params, workspaceId, valueToWire);
+        return { statement: refer(statement), values, expectRows };
+      }),
+    group(batches) {
+      const statements = unsent;
+      unsent = [];
+      return { statements, batches };
+    },
+  };
+}
+
+function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
+  return { name, text, returnsRows, chained };
+}
+
+// Messages between the event loop and the writer thread: plain data as JSON, which costs less than a structured clone. Each store has at
+// most one request in flight, so responses need no number.
 
 export interface WireStatement {
   readonly name: string;
@@ -14,7 +107,7 @@ export interface WireStatement {
 }
 
 /** Encodes values that JSON lacks as text: large integers as decimal digits, bytes in base64. */
-export type WireValue = string | number | null | { readonly integer: string } | { readonly bytes: string };
+type WireValue = string | number | null | { readonly integer: string } | { readonly bytes: string };
 
 interface WireOp {
   /** Number of a statement that was sent before, or the statement itself. */
@@ -51,7 +144,7 @@ export type WriterRequest =
 export type TakeOrder = 'next' | { readonly begin: string } | { readonly end: string };
 
 /** Encoded error; a structured clone would lose its code. */
-export interface WireError {
+interface WireError {
   readonly name: string;
   readonly message: string;
   readonly code: string | null;
@@ -59,7 +152,7 @@ export interface WireError {
 }
 
 /** Rows returned by an op; null if the statement returns none. */
-export type WireRows = {
+type WireRows = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly WireValue[])[];
 } | null;
@@ -113,13 +206,13 @@ export interface FromThread {
   readonly answer: WriterReply;
 }
 
-export function valueToWire(value: Value): WireValue {
+function valueToWire(value: Value): WireValue {
   if (typeof value === 'bigint') return { integer: value.toString() };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
   return value;
 }
 
-export function valueFromWire(value: WireValue): Value {
+function valueFromWire(value: WireValue): Value {
   if (typeof value !== 'object' || value === null) return value;
   return 'integer' in value ? BigInt(value.integer) : Buffer.from(value.bytes, 'base64');
 }

@@ -11,7 +11,7 @@ import { openLogHead } from '../log-head.ts';
 import { migrate } from '../migrate.ts';
 import { composedStatement, systemStatement, tenantStatement, type Value } from '../statement.ts';
 import { scopeOf, systemOp, tenantOp, type Store } from '../store.ts';
-import { openHeadWriter } from './head-writer.ts';
+import { openHeadWriter } from './engine.ts';
 import { writerThread, type OpenWriter } from './thread.ts';
 
 const put = tenantStatement(

@@ -2,7 +2,7 @@
 // scope is missing or the cycle has ended, are reported once and omitted.
 import type { Call } from '../../../../../sdk/client/index.ts';
 import { systemClock } from '../../../../platform/lib/time/clock.ts';
-import { foldName } from '../../../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../../../platform/lib/text/words.ts';
 import { readAll } from '../../lib/remote.ts';
 import { fitBytes, fitChars } from './fit.ts';
 import type { ImportedCycle, ImportRow, Milestone } from '../formats/row.ts';

@@ -1,6 +1,6 @@
 // Resolves teams and labels, which are created if missing, and existing states and members.
 import { ApiCallError, type Call } from '../../../../../sdk/client/index.ts';
-import { foldName } from '../../../../platform/lib/text/case-folding.ts';
+import { foldName } from '../../../../platform/lib/text/words.ts';
 import { readAll } from '../../lib/remote.ts';
 import { fitChars } from './fit.ts';
 import { personKey, type ImportMember, type People } from './people.ts';

@@ -1,5 +1,5 @@
 // `tatami plugin catch-up PLUGIN`: runs it on what it missed while it was off, and waits until that is done.
-import { counted } from '../../../../platform/lib/text/phrases.ts';
+import { counted } from '../../../../platform/lib/text/words.ts';
 import { printResult } from '../../lib/output.ts';
 import { poll } from '../../lib/poll.ts';
 import { connect, type RemoteOptions } from '../../lib/remote.ts';

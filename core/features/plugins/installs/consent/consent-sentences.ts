@@ -1,6 +1,6 @@
 // Describes the requests of a manifest other than scopes, one sentence each.
 import type { NetRequest, PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
-import { listed } from '../../../../platform/lib/text/phrases.ts';
+import { listed } from '../../../../platform/lib/text/words.ts';
 import { zoneOf } from '../versions/schedule-zone.ts';
 
 type Members<Name extends keyof PluginManifest> = NonNullable<PluginManifest[Name]>;

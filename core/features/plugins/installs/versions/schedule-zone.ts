@@ -1,7 +1,7 @@
 // Reads and checks the time zone of a schedule in a manifest. `tz` is the former name of `timeZone`, which
 // installed packages still use.
 import type { PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
-import { checkZone } from '../../../../platform/lib/time/zone.ts';
+import { checkZone } from '../../../../platform/lib/time/time.ts';
 import { invalidField } from '../../../../platform/lib/errors/errors.ts';
 
 type Schedule = NonNullable<PluginManifest['schedules']>[string];

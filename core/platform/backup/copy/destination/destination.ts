@@ -3,7 +3,7 @@ import { openS3, type S3Settings } from './s3.ts';
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDir } from '../../../store/files/private.ts';
-import { syncPathLater } from '../../../store/files/whole-file.ts';
+import { syncPathLater } from '../../../store/files/installation.ts';
 
 export interface Destination {
   /** Name for messages, without credentials. */

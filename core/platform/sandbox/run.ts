@@ -1,9 +1,9 @@
 // Controls one run from the core: answers its calls, enforces all limits again that the sidecar also enforces, and collects its
 // usage.
-import { answeringKinds } from '../../../../sdk/plugin/handlers.ts';
-import type { SidecarProcess } from '../fleet/process.ts';
-import { ProtocolBreach, type Drained } from '../frames.ts';
-import type { SandboxJob, SandboxOutcome, RunUsage, Pace } from '../job.ts';
+import { answeringKinds } from '../../../sdk/plugin/handlers.ts';
+import type { SidecarProcess } from './fleet/process.ts';
+import { ProtocolBreach, type Drained } from './frames.ts';
+import type { SandboxJob, SandboxOutcome, RunUsage, Pace } from './job.ts';
 import {
   type FromSidecar,
   type RunEnd,
@@ -12,19 +12,23 @@ import {
   type RunLimits,
   messageMax,
   type CallReply,
-} from '../protocol.ts';
-import { createRunCalls, type RunCalls, type RunCallsOptions } from './calls.ts';
-import { createRunChannel, type RunChannel } from './channel.ts';
-import { failed, type SandboxEnding } from './ending.ts';
+} from './protocol.ts';
 import {
+  createRunCalls,
+  type RunCalls,
+  type RunCallsOptions,
+  createRunChannel,
+  type RunChannel,
+  failed,
+  type SandboxEnding,
   createOwnWait,
   createRunClock,
   createRunTimers,
   type OwnWait,
   type RunTimers,
   type RunClock,
-} from './time.ts';
-import { plainText } from '../../lib/text/printable.ts';
+} from './channel.ts';
+import { plainText } from '../lib/text/printable.ts';
 
 /** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
@@ -42,7 +46,7 @@ interface PlacedRun {
   readonly sidecar: SidecarProcess;
 }
 
-export interface RunOrder extends PlacedRun {
+interface RunOrder extends PlacedRun {
   readonly queueMs: number;
   readonly clock: () => number;
   settle(outcome: SandboxOutcome): void;
