@@ -1,4 +1,5 @@
-// Installs the web globals of a plugin: console, timers, fetch and related classes, text codecs, URL.
+// Installs the web globals of a plugin: console, timers, fetch and related classes, text codecs, URL. Polyfills cost too much per
+// isolate or differ from the platform (decision 0089).
 import { GuestAbortController, GuestAbortSignal, errorWithName } from './web/abort.ts';
 import { currentRun, sleep, writeLog } from './bridge.ts';
 import { fetchIn } from './web/fetch.ts';
