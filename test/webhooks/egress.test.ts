@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type net from 'node:net';
-import { connectChecked } from '../../core/platform/lib/egress/dial.ts';
+import { connectChecked } from '../../core/platform/lib/egress/pool.ts';
 import { createEgress, type Egress, type EgressOptions } from '../../core/platform/lib/egress/egress.ts';
 import { EgressError } from '../../core/platform/lib/egress/error.ts';
 import { listen, type Listener, OK_ANSWER, startCanary } from './canary.ts';

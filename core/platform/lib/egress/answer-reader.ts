@@ -1,6 +1,6 @@
 /**
- * Reads the responses on one connection in order, with the parser of Node's http module (llhttp, strict). Node's own client around
- * that parser costs three times the budget of a whole delivery. Headers are limited to 16 KiB, the body by a cap.
+ * Reads the responses on one connection in order, with the parser of Node's http module (llhttp, strict). Decision 0088
+ * has the cost of Node's own client around that parser. Headers are limited to 16 KiB, the body by a cap.
  */
 import { HTTPParser } from 'node:_http_common';
 

@@ -5,7 +5,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import net from 'node:net';
 import zlib from 'node:zlib';
-import { connectChecked } from './dial.ts';
+import { connectChecked } from './pool.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts';
 import { EgressError } from './error.ts';
 

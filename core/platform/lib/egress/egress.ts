@@ -13,7 +13,7 @@ import {
   type Permitted,
   type Verdict,
 } from './addresses.ts';
-import { type Connect, connectChecked, createPool, type Pool } from './dial.ts';
+import { type Connect, connectChecked, createPool, type Pool } from './pool.ts';
 import { startEnding, within, untilEnded, type ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { RawResponse } from './answer-reader.ts';
@@ -57,9 +57,10 @@ export interface EgressResponse extends RawResponse {
   address: string;
 }
 
-/** Finds the addresses that a request may connect to: those of its DNS answer, all of them checked. */
-
-/** Synchronous for a literal address; results are in DNS order. @throws EgressError, also by rejection */
+/**
+ * Finds the addresses that a request may connect to: those of its DNS answer, in its order, all of them checked. Synchronous for a
+ * literal address. @throws EgressError, also by rejection
+ */
 type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
 
 type Judge = (address: string, port: number) => Verdict;
@@ -118,8 +119,6 @@ function judgeAll(target: Target, answers: readonly { address: string }[], judge
   });
 }
 
-/** Sends one request to the permitted addresses of its target, in order, until one accepts a connection. */
-
 interface Way {
   readonly pool: Pool;
   readonly findPermitted: FindPermitted;
@@ -130,7 +129,7 @@ interface Way {
 /** Number of addresses tried per host, because a host with an unreachable IPv6 address must still be reached. */
 const ADDRESSES_TRIED_MAX = 4;
 
-/** @throws EgressError */
+/** Tries the permitted addresses of the target in order until one accepts a connection. @throws EgressError */
 async function sendTo(
   { pool, findPermitted, startTimer, nowMs }: Way,
   target: Target,

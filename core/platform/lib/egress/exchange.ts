@@ -3,7 +3,7 @@
  * ordinary responses, and bodies are returned as received (compressed ones are never decompressed).
  */
 import { SwitchedProtocols, type RawResponse } from './answer-reader.ts';
-import type { Pool } from './dial.ts';
+import type { Pool } from './pool.ts';
 import type { ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createIdle, IDLE_MAX, IDLE_PER_KEY_MAX, type Resting } from './idle.ts';
+import { createIdle, IDLE_MAX, IDLE_PER_KEY_MAX, type Resting } from './pool.ts';
 
 interface Fake extends Resting {
   isOpen: boolean;
