@@ -1,7 +1,7 @@
 // Lists the operations of the client. Routes of plugins and webhooks are normally built for a running service; here only their
 // definitions are read, so their dependencies are empty stubs.
 import type { Route } from '../../core/kernel/http/route.ts';
-import { createMe } from '../../core/features/people/me.ts';
+import { createMe } from '../../core/features/me/routes.ts';
 import { actionRoutes } from '../../core/features/plugins/actions/routes.ts';
 import { backtestRoutes } from '../../core/features/plugins/backtests/routes.ts';
 import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';

@@ -30,13 +30,18 @@ import { teams } from '../features/teams/index.ts';
 import { search } from '../features/search/index.ts';
 import { notifications } from '../features/notifications/index.ts';
 import { people } from '../features/people/index.ts';
+import { me } from '../features/me/index.ts';
+import { auditLog } from '../features/audit-log/index.ts';
 import { inbox } from '../features/inbox/index.ts';
 import { apiKeys } from '../features/api-keys/index.ts';
+import { signIn } from '../features/sign-in/index.ts';
 import { oauth } from '../features/oauth/index.ts';
 import { triage } from '../features/triage/index.ts';
 import { webhooks } from '../features/webhooks/index.ts';
 import { plugins } from '../features/plugins/index.ts';
 import { proposals } from '../features/proposals/index.ts';
+import { agents } from '../features/agents/index.ts';
+import { exportAndImport } from '../features/export/index.ts';
 
 /** Routes of the kernel. */
 const events = defineFeature({
@@ -88,14 +93,19 @@ export const features: readonly Feature[] = [
   search,
   notifications,
   people,
+  me,
+  auditLog,
   inbox,
   apiKeys,
+  signIn,
   oauth,
   triage,
   events,
   webhooks,
   plugins,
   proposals,
+  agents,
+  exportAndImport,
   operation,
 ];
 
@@ -122,6 +132,7 @@ export const resourceRoutes: readonly Route[] = [
 
 export const eventReactions = features.flatMap((feature) => feature.reactions ?? []);
 export const timers = features.flatMap((feature) => feature.timers ?? []);
+export const delegations = features.flatMap((feature) => feature.delegation ?? []);
 
 export const samples: AllSamples = (setting) => {
   const all = features.flatMap((feature) => feature.samples?.(setting) ?? []);

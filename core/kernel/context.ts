@@ -1,6 +1,7 @@
 // Context of an operation: everything that varies between callers, tests and processes, such as the caller, the workspace, the
 // time, the ids, and the staged effects of a plugin run.
 import type { Directory } from '../features/contracts.ts';
+import type { Delegation } from './changes/delegation.ts';
 import type { Staging } from './changes/staging.ts';
 import type { Actor, Cause } from './events/log/origin.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -37,6 +38,7 @@ export interface Services {
   readonly problems: Problems;
   readonly outcomeCounter: OutcomeCounter;
   readonly blobs: Blobs;
+  readonly delegations: readonly Delegation[];
   /** Null if no mail server is configured. */
   readonly mail: Mail | null;
   readonly baseUrl: string;

@@ -1,6 +1,7 @@
 // A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
-// routes, reactions, timers, event schemas and tags are collected from that list.
+// routes, reactions, timers, delegations, event schemas and tags are collected from that list.
 import type { TObject } from 'typebox';
+import type { Delegation } from './changes/delegation.ts';
 import type { Check, SpecialFacts } from './checks.ts';
 import type { AnyModel } from './changes/model.ts';
 import type { Contract } from './contract/contract.ts';
@@ -26,6 +27,7 @@ export interface Feature {
   readonly routes?: readonly Route[];
   readonly reactions?: readonly Reaction[];
   readonly timers?: readonly DueTimer[];
+  readonly delegation?: Delegation;
   /** Background work other than reactions and timers. */
   readonly workers?: readonly CreateWorker[];
   readonly metrics?: readonly Metric[];

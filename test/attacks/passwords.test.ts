@@ -2,7 +2,7 @@
 // same address does not help to guess the password.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newReset } from '../../core/features/sign-in/resets/resets.ts';
-import { accountsByEmail } from '../../core/features/people/accounts/accounts.ts';
+import { accountsByEmail } from '../../core/features/people/accounts.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { invite, join, password } from '../identity/member.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';

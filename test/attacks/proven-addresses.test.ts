@@ -1,7 +1,7 @@
 // An address belongs to an account only after verification by mail: until then it blocks nobody, and gives no access.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
-import { newAccount, takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
+import { newAccount, takeSeatOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
 import { openMailbox, type Mailbox } from '../identity/mailbox.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeBackup } from '../../core/platform/backup/make.ts';
 import { restoreBackup } from '../../core/platform/backup/restore.ts';
 import { openSource } from '../../core/platform/backup/source.ts';
-import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
 import { signIn } from '../identity/person.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
+import { takeSeatOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
 import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { createOneTimeCodes } from '../../core/features/sign-in/one-time-codes/one-time-codes.ts';
-import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';
 import { tatami, temporary } from './tatami.ts';

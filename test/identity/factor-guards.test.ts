@@ -128,7 +128,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a password leads to the second step',
     suite: 'test/identity/one-time-codes.test.ts',
-    file: 'core/app/serve/people.ts',
+    file: 'core/features/sign-in/runtime.ts',
     guarding: 'furtherSteps: [oneTimeCodeStep(codes)]',
     broken: 'furtherSteps: []',
   },

@@ -1,5 +1,5 @@
 // A person who joined with a password, in a headless browser, and the requests of page scripts.
-import { emailKeyOf } from '../../core/features/people/accounts/accounts.ts';
+import { emailKeyOf } from '../../core/features/people/accounts.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
 import { systemOp } from '../../core/platform/store/store.ts';
 import type { Json, TestApp } from '../app.ts';

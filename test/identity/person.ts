@@ -1,6 +1,6 @@
 // Signs a person in without the pages.
-import { newAccount, takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
-import { createSessions, type SignedIn } from '../../core/features/sign-in/sessions/sessions.ts';
+import { newAccount, takeSeatOp } from '../../core/features/people/accounts.ts';
+import { createSessions, type SignedIn } from '../../core/features/sign-in/sessions.ts';
 import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
 

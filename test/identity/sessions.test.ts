@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createSessions, type Sessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions, type Sessions } from '../../core/features/sign-in/sessions.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { signIn } from './person.ts';
 

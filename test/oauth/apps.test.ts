@@ -6,7 +6,7 @@ import { isVerifiedIn, protocolMetadata } from '../../core/features/oauth/client
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';
 import { signIn } from '../identity/person.ts';
-import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions.ts';
 
 const v1 = '/api/v1/oauth-apps';
 const hourMs = 3_600_000;

@@ -3,7 +3,7 @@ import { clientIsThere } from '../../core/features/oauth/grants/live.ts';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import { expandScopes } from '../../core/kernel/rights/scopes.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
-import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { scopeOf, systemOp } from '../../core/platform/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

@@ -142,7 +142,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a consent form comes from a page of this person',
-    ...at('pages', 'core/features/people/pages.ts'),
+    ...at('pages', 'core/features/sign-in/page-parts.ts'),
     guarding: "if (!isFormTokenOf({ formToken }, form.get('form_token')))",
     broken: 'if (false)',
   },

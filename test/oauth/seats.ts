@@ -1,4 +1,4 @@
-import { takeSeatOp } from '../../core/features/people/accounts/accounts.ts';
+import { takeSeatOp } from '../../core/features/people/accounts.ts';
 import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
 import type { Person } from '../identity/person.ts';

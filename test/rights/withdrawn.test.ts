@@ -2,7 +2,7 @@
 // that was requested before.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/kernel/http/principal.ts';
-import { createSessions } from '../../core/features/sign-in/sessions/sessions.ts';
+import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { membershipOf } from '../../core/features/people/membership.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { signIn } from '../identity/person.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import type { App } from '../../kernel/http/app.ts';
-import type { Sessions } from '../../features/sign-in/sessions/sessions.ts';
+import type { Sessions } from '../../features/sign-in/sessions.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import { createMcp } from '../../features/agents/endpoint.ts';
 import { proposalPageRoutes } from '../pages/proposal/page.ts';

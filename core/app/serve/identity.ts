@@ -5,7 +5,7 @@ import { createFindKey } from '../../features/api-keys/find.ts';
 import { createAuthentication, type Authentication } from '../../features/people/authenticate.ts';
 import { createGrantEnding } from '../../features/oauth/grants/ending.ts';
 import { createUses } from '../../features/people/last-used.ts';
-import { createSessions, type Sessions } from '../../features/sign-in/sessions/sessions.ts';
+import { createSessions, type Sessions } from '../../features/sign-in/sessions.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { type Resolve, createEgress } from '../../platform/lib/egress/egress.ts';
 import { createFindAccessToken } from '../../features/oauth/find-token.ts';

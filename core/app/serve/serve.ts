@@ -25,9 +25,11 @@ import {
 } from '../../platform/lib/egress/egress.ts';
 import { createLedger, type Ledger } from '../../kernel/ledger/ledger.ts';
 import { createIds } from '../../platform/lib/ids.ts';
-import { createMe } from '../../features/people/me.ts';
+import { createMe } from '../../features/me/routes.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import { createMail } from '../../platform/lib/mail.ts';
+import { createAccountGrants } from '../../features/oauth/grants/ending.ts';
+import { grantsOfAccount } from '../../features/oauth/account-section.ts';
 import { registrationRoutes } from '../../features/oauth/clients/routes.ts';
 import { oauthRoutes, type OAuthOptions } from '../../features/oauth/runtime.ts';
 import { createProblems, type Problems } from '../../platform/lib/errors/problems.ts';
@@ -39,7 +41,7 @@ import { guideRoutes } from '../pages/guides.ts';
 import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
 import { installFirstParty } from '../../features/plugins/first-party.ts';
-import { directoryLoaders, resourceRoutes } from '../features.ts';
+import { delegations, directoryLoaders, resourceRoutes } from '../features.ts';
 import { sentEvents } from '../event-schemas.ts';
 import { createAgents, type Agents } from './agents.ts';
 import { createHttpAdapters, type HttpAdapters } from './http-adapters.ts';
@@ -47,7 +49,7 @@ import { createRestorePause, type RestorePause } from './restore-pause.ts';
 import { createIdentity, type ServedIdentity } from './identity.ts';
 import { settleMasterKey } from './master-key.ts';
 import { openOperatorServer, type OperatorServer } from './operator-server.ts';
-import { peopleRoutes } from './people.ts';
+import { signInPageRoutes } from '../../features/sign-in/runtime.ts';
 import { listen, type Socket } from './socket.ts';
 import { createWorkers, type Workers } from './workers.ts';
 import type { OperatorRpcOptions } from '../setup/keys/key-rpc.ts';
@@ -266,6 +268,7 @@ function createServices(
     problems,
     outcomeCounter: createOutcomeCounter(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
+    delegations,
     fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
     baseUrl: addressOf({ ...config, port: socket.port }),
@@ -336,7 +339,12 @@ function mount(parts: {
     ...docsRoutes(),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
-    ...peopleRoutes({ ...parts, ...identity }),
+    ...signInPageRoutes({
+      ...parts,
+      ...identity,
+      grants: createAccountGrants(parts),
+      apps: grantsOfAccount({ ...parts, ...identity }),
+    }),
     ...health.routes,
   ];
   const app = createApp(adapters, routes, health.traffic);

@@ -3,9 +3,9 @@
 import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
 import type { Services } from '../../kernel/context.ts';
 import { newKey } from '../../features/api-keys/model.ts';
-import { member } from '../../features/people/members/contract.ts';
+import { member } from '../../features/people/contract.ts';
 import { memberModel } from '../../features/people/members/model.ts';
-import { workspaceModel } from '../../features/people/workspace/workspace.ts';
+import { workspaceModel } from '../../features/people/workspace.ts';
 import { inOneLine } from '../../platform/lib/text/printable.ts';
 import { guardedClasses } from '../../platform/lib/guarded-classes.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';

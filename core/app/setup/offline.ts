@@ -6,7 +6,7 @@ import { createIds, type Ids } from '../../platform/lib/ids.ts';
 import { directoryAfter, directorySection } from '../../kernel/resource/directory.ts';
 import { openStore } from '../../platform/store/open-store.ts';
 import type { Store } from '../../platform/store/store.ts';
-import { directoryLoaders } from '../features.ts';
+import { delegations, directoryLoaders } from '../features.ts';
 import { createOperatorRpc } from './operator-rpc.ts';
 import type { OperatorRpc } from './rpc-schemas.ts';
 
@@ -41,5 +41,6 @@ export interface OfflineRpc {
 export function openOfflineRpc(dataDir: string, baseUrl: string, nowMs: () => number): OfflineRpc {
   const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
   const { load } = directorySection(store, directoryLoaders);
-  return { rpc: createOperatorRpc({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
+  const rpc = createOperatorRpc({ store, ids, committer, baseUrl, directoryOf: load, delegations, nowMs });
+  return { rpc, close };
 }

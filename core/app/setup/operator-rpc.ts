@@ -7,7 +7,7 @@ import {
   accountsByEmail,
   workspaceNamesOf,
   type Account,
-} from '../../features/people/accounts/accounts.ts';
+} from '../../features/people/accounts.ts';
 import { newInvitation } from '../../features/people/invitations/invitations.ts';
 import { turnOffOps } from '../../features/sign-in/one-time-codes/one-time-codes.ts';
 import { newReset } from '../../features/sign-in/resets/resets.ts';

@@ -4,7 +4,7 @@ import { actionOf } from '../../kernel/changes/diff.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { ApprovalCheck } from '../../kernel/http/call.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
-import { guardedIn } from '../people/workspace/workspace.ts';
+import { guardedIn } from '../people/workspace.ts';
 import type { StateType } from '../workflows/contract.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { isFinishedState } from '../common/directory.ts';

@@ -18,11 +18,11 @@ import {
 import { hourMs, readTime } from '../../platform/lib/time/time.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { allScopes } from '../../kernel/rights/scopes.ts';
-import { lossOfKey } from '../people/losses.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { isPresent, callingMember, isAdmin } from '../people/members/roles.ts';
 import { apiKey } from './contract.ts';
-import { handingOps, makerOf } from './handed.ts';
+import { afterRevocation, handingOps } from './handed.ts';
+import { makerOf } from '../people/delegation.ts';
 import { apiKeyModel, newKey } from './model.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 import { requirePerson } from '../../kernel/rights/person.ts';
@@ -272,6 +272,6 @@ async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): P
   requireVersion(key, ifMatch);
   const change = apiKeyModel.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
   if (!change) return { changes: [], body: undefined };
-  const { changes, ops } = await lossOfKey(ctx, key);
+  const { changes, ops } = await afterRevocation(ctx, key);
   return { changes: [change, ...changes], ops, body: undefined };
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { json, reference, string, text, time } from '../../kernel/contract/field.ts';
 import { idOf } from '../../platform/lib/schema.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 
 const scopes = Type.Array(Type.String({ description: 'Scope such as `issues:read`.' }), {
   minItems: 1,

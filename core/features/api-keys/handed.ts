@@ -2,17 +2,12 @@
 // key ends when the creator may no longer create it: when the creator loses a role or is removed, when the
 // creating key is revoked, and when the member of the key becomes an owner. Keys created with a revoked key
 // end too, because the creator may have those as well.
-import type { Change } from '../../kernel/changes/change.ts';
+import type { Delegation, RevocationDeps, RevocationEffects } from '../../kernel/changes/delegation.ts';
 import type { Context } from '../../kernel/context.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
-import { apiKeyModel, type ApiKey, type Maker } from './model.ts';
-
-interface EndingDeps {
-  readonly store: Store;
-  readonly scope: Scope;
-  nowMs(): number;
-}
+import { tenantOp, type Op } from '../../platform/store/store.ts';
+import { endDelegated, mayHandOut, stillMayOp } from '../people/delegation.ts';
+import { apiKeyModel, type ApiKey } from './model.ts';
 
 /** Condition for the keys that a member created for others whose role is not in `:roles`. */
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
@@ -53,25 +48,6 @@ const stillNoOwner = tenantStatement(
   'members.still_no_owner',
   "UPDATE members SET version = version WHERE workspace_id = :ws AND id = :id AND role <> 'owner'",
 );
-const stillMay = tenantStatement(
-  'members.still_may',
-  `SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = :id AND (:role IS NULL OR m.role = :role) AND m.deleted_at IS NULL
-     AND (:key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS k WHERE k.workspace_id = :ws AND k.id = :key AND k.revoked_at IS NULL))`,
-);
-
-/** Returns the member and the key whose rights the caller's new keys and invitations depend on. */
-export function makerOf({ authority: { actor } }: Context): Maker {
-  const { kind, id, memberId } = actor;
-  return { memberId: memberId ?? null, keyId: kind === 'api_key' ? id : null };
-}
-
-/** Returns an operation that fails if the caller's member or key has lost its rights or role meanwhile. */
-export function stillMayOp(ctx: Context): Op {
-  const { memberId, keyId } = makerOf(ctx);
-  const values = { id: memberId, role: ctx.membership?.role ?? null, key: keyId };
-  return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
-}
-
 /**
  * Operations for the commit that creates a key. They also fail if a caller who is not an owner creates the
  * key for a member who became an owner meanwhile.
@@ -81,42 +57,36 @@ export function handingOps(ctx: Context, memberId: string): Op[] {
   return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }
 
-/** Revocations for one commit. */
-interface Ending {
-  readonly changes: readonly Change[];
-  /** Operations that fail if another dependent key was created meanwhile. */
-  readonly ops: readonly Op[];
-  readonly ids: readonly string[];
-}
+export const keyDelegation: Delegation = {
+  /** Ends the keys that the member created for others and may no longer create with the new role. */
+  async afterLoss(deps, { member }) {
+    if (!member) return { changes: [], ops: [] };
+    const which = { maker: member.id, roles: JSON.stringify(mayHandOut(member.role)) };
+    const rows = await deps.store.read(deps.scope, readHandedBy, which);
+    const roots = rows.map((row) => apiKeyModel.fromRow(row));
+    const ending = endingOf(deps, await descentOf(deps, roots, true));
+    return { ...ending, ops: [...ending.ops, tenantOp(deps.scope, noneHandedBy, which, { expectRows: 1 })] };
+  },
+  /** Ends the keys that members who are not owners created for the member. */
+  async afterOwnership(deps, memberId) {
+    const rows = await deps.store.read(deps.scope, readHandedTo, { member: memberId });
+    const roots = rows.map((row) => apiKeyModel.fromRow(row));
+    return endingOf(deps, await descentOf(deps, roots, true));
+  },
+};
 
 /**
- * Ends the keys of a member that were created by members who are not owners, for the commit in which the
- * member becomes an owner.
+ * Ends the objects that were created with a revoked key for others. Ends nothing if a live successor has
+ * replaced the key, because the objects then depend on the successor.
  */
-export async function endHandedTo(ctx: EndingDeps, member: string): Promise<Ending> {
-  const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
-  const roots = rows.map((row) => apiKeyModel.fromRow(row));
-  return endingOf(ctx, await descentOf(ctx, roots, true));
-}
-
-/**
- * Ends the keys that a member created for others.
- * @param roles roles of the members whose keys stay valid
- */
-export async function endHandedBy(ctx: EndingDeps, maker: string, roles: readonly string[]): Promise<Ending> {
-  const which = { maker, roles: JSON.stringify(roles) };
-  const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
-  const roots = rows.map((row) => apiKeyModel.fromRow(row));
-  const ending = endingOf(ctx, await descentOf(ctx, roots, true));
-  return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
-}
-
-/**
- * Ends a key and the keys for other members that were created with the key.
- * @returns null if a live successor has replaced the key, because the other keys then stay valid
- */
-export async function endMintedWith(ctx: EndingDeps, key: ApiKey): Promise<Ending | null> {
-  return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
+export async function afterRevocation(deps: RevocationDeps, key: ApiKey): Promise<RevocationEffects> {
+  if (await hasLiveSuccessor(deps, key)) return { changes: [], ops: [] };
+  const { changes, ops, keyIds } = endingOf(deps, await descentOf(deps, [key], false));
+  const rest = await endDelegated(deps, { member: null, name: key.name, keyIds });
+  return {
+    changes: [...changes.filter(({ id }) => id !== key.id), ...rest.changes],
+    ops: [...ops, ...rest.ops],
+  };
 }
 
 interface Descent {
@@ -133,7 +103,7 @@ interface Descent {
  * members then end too
  */
 async function descentOf(
-  { store, scope }: EndingDeps,
+  { store, scope }: RevocationDeps,
   roots: readonly ApiKey[],
   isShared: boolean,
 ): Promise<Descent> {
@@ -157,7 +127,11 @@ async function descentOf(
   return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
 }
 
-function endingOf({ scope, nowMs }: EndingDeps, { ending, ids, shared }: Descent): Ending {
+/** The operations fail if another dependent key was created meanwhile. */
+function endingOf(
+  { scope, nowMs }: RevocationDeps,
+  { ending, ids, shared }: Descent,
+): Required<RevocationEffects> {
   const now = nowMs();
   const which = { ids: JSON.stringify(ids), shared: JSON.stringify(shared) };
   return {
@@ -165,11 +139,11 @@ function endingOf({ scope, nowMs }: EndingDeps, { ending, ids, shared }: Descent
       key.revokedAt === null ? (apiKeyModel.update(key, { revokedAt: now }, now) ?? []) : [],
     ),
     ops: [tenantOp(scope, noneMintedWith, which, { expectRows: 1 })],
-    ids,
+    keyIds: ids,
   };
 }
 
-async function hasLiveSuccessor({ store, scope, nowMs }: EndingDeps, key: ApiKey): Promise<boolean> {
+async function hasLiveSuccessor({ store, scope, nowMs }: RevocationDeps, key: ApiKey): Promise<boolean> {
   for (let next = key.replacedBy; next !== null;) {
     const successor = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
     if (!successor) return false;

@@ -1,4 +1,5 @@
 // Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
+import type { Maker } from '../people/delegation.ts';
 import type { CreationDeps } from '../people/deps.ts';
 import { plain } from '../../kernel/changes/columns.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
@@ -42,12 +43,6 @@ export interface KeyTerms {
   readonly maker?: Maker;
   /** Id of the first key in the chain of rolled keys. */
   readonly lineageId?: string;
-}
-
-/** Creator of an object: the member, and the API key of the request, null for none. */
-export interface Maker {
-  readonly memberId: string | null;
-  readonly keyId: string | null;
 }
 
 /**

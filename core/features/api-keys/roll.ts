@@ -5,7 +5,8 @@ import type { CreationDeps } from '../people/deps.ts';
 import type { Change } from '../../kernel/changes/change.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { isPresent } from '../people/members/roles.ts';
-import { apiKeyModel, newKey, type ApiKey, type Maker } from './model.ts';
+import { apiKeyModel, newKey, type ApiKey } from './model.ts';
+import { type Maker } from '../people/delegation.ts';
 
 export const graceHoursDefault = 24;
 export const graceHoursMax = 24;

@@ -1,7 +1,7 @@
 // Groups by the values of a custom field: options of a select, members, or states of a checkbox.
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { foldName } from '../../platform/lib/text/words.ts';
 import { idOfName } from '../../kernel/resource/names/names.ts';
 import { customValue } from '../fields/filter.ts';

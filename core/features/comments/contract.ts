@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { actor, json, markdown, string, time } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { idAndName, idOf } from '../../platform/lib/schema.ts';
 import { issue, issueReference } from '../issues/contract.ts';
 

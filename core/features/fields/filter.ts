@@ -1,7 +1,7 @@
 // Filters and sorts issues by custom fields, named `fields.<key>`, with the operators of the field type.
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { Directory } from '../../kernel/context.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import type { FilterField, FilterFields } from '../../platform/lib/filter/filter.ts';
 import { idPattern } from '../../platform/lib/schema.ts';
 import type { Was } from '../../kernel/resource/as-of/objects.ts';

@@ -6,7 +6,7 @@ import { ApiError, invalidField, type Wrong } from '../../platform/lib/errors/er
 import { foldName } from '../../platform/lib/text/words.ts';
 import { didYouMean } from '../../platform/lib/text/nearest.ts';
 import { isDay } from '../../platform/lib/time/time.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { idOfName, type Naming } from '../../kernel/resource/names/names.ts';
 import type { field, FieldValue } from './contract.ts';
 

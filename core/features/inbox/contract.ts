@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { actor, choice, json, number, reference, string, time } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { issueReference } from '../issues/contract.ts';
 

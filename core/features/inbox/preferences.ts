@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { json } from '../../kernel/changes/columns.ts';
 import { defineModel } from '../../kernel/changes/model.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { Closed, described, idAndName, idOf, namedSchema } from '../../platform/lib/schema.ts';
 import { switchableReasons } from './contract.ts';
 

@@ -13,7 +13,7 @@ import {
   text,
   time,
 } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { identifierInputPattern } from '../../platform/lib/ids.ts';
 import { Closed, enumeration, idAndName, idOf, nullable, uuid } from '../../platform/lib/schema.ts';
 import { milestone } from '../milestones/contract.ts';

@@ -5,7 +5,7 @@ import { isoTime } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { AlsoNeeded } from '../../kernel/http/route.ts';
 import { idOrName } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { described } from '../../platform/lib/schema.ts';
 import { readTime } from '../../platform/lib/time/time.ts';

@@ -5,7 +5,7 @@ import type { Directory } from '../../kernel/context.ts';
 import type { IdentityDeps } from '../people/deps.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Authentication } from '../people/authenticate.ts';
-import type { Sessions } from '../sign-in/sessions/sessions.ts';
+import type { Sessions } from '../sign-in/sessions.ts';
 import type { Scope } from '../../platform/store/store.ts';
 import type { Clients } from './clients/clients.ts';
 import { consentRoutes } from './consent/routes.ts';

@@ -2,8 +2,8 @@
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { guardedClasses } from '../../platform/lib/guarded-classes.ts';
 import { ana, type Samples } from '../../kernel/samples.ts';
-import type { member } from './members/contract.ts';
-import type { workspace } from './workspace/contract.ts';
+import type { member } from './contract.ts';
+import type { workspace } from './contract.ts';
 
 export const peopleSamples: Samples = () => ({
   objects: {

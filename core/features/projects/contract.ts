@@ -11,7 +11,7 @@ import {
   text,
   time,
 } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { idAndName, idOf } from '../../platform/lib/schema.ts';
 
 export const healths = ['on_track', 'at_risk', 'off_track'] as const;

@@ -6,7 +6,7 @@ import { getEntity, requireVersion } from '../../kernel/changes/operations.ts';
 import type { RequestedWrite } from '../../kernel/changes/staging.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Cause } from '../../kernel/events/log/origin.ts';
-import { authorityGuards } from '../people/rights-now.ts';
+import { authorityGuards } from '../me/rights-now.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';

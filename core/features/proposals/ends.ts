@@ -4,7 +4,7 @@ import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { EventRow } from '../../kernel/events/event.ts';
 import type { Actor } from '../../kernel/events/log/origin.ts';
-import { rightsNow } from '../people/rights-now.ts';
+import { rightsNow } from '../me/rights-now.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
 import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';

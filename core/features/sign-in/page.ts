@@ -3,8 +3,8 @@ import { readForm } from '../../kernel/html/form.ts';
 import { html, type Html } from '../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import type { IdentityDeps } from '../people/deps.ts';
-import { accountById } from '../people/accounts/accounts.ts';
-import { passwordMax } from '../people/accounts/password-rules.ts';
+import { accountById } from '../people/accounts.ts';
+import { passwordMax } from './passwords/password-rules.ts';
 import {
   card,
   done,
@@ -14,9 +14,9 @@ import {
   pageRoute,
   problem,
   readSignedForm,
-} from '../people/pages.ts';
-import { scriptOf } from '../people/pages.ts';
-import type { Sessions, SignedIn } from './sessions/sessions.ts';
+} from './page-parts.ts';
+import { scriptOf } from './page-parts.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
 import { destinationOf } from './destination.ts';
 import type { SignIn } from './sign-in.ts';
 

@@ -12,10 +12,10 @@ import {
   emailKeyOf,
   stillPasswordOp,
   type Account,
-} from '../people/accounts/accounts.ts';
-import type { Passwords } from '../people/accounts/passwords.ts';
-import { deviceAt, leadTo } from '../people/pages.ts';
-import type { Sessions } from './sessions/sessions.ts';
+} from '../people/accounts.ts';
+import type { Passwords } from './passwords/passwords.ts';
+import { deviceAt, leadTo } from './page-parts.ts';
+import type { Sessions } from './sessions.ts';
 import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
 import type { SignInAttempt, SignInLimits } from './limits.ts';

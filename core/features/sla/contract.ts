@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, json, number, reference, time } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { Closed, idAndName, idOf, nullable, uuid } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';

@@ -1,6 +1,6 @@
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, json, reference } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { issueReference } from '../issues/contract.ts';
 
 export const subscriber = defineContract({

@@ -6,7 +6,7 @@ import { getEntity, requireVersion } from '../../kernel/changes/operations.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { isPresent } from '../people/members/roles.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
 import { notFound } from '../../platform/lib/errors/errors.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, json, markdown, number, reference, referenceBy, text } from '../../kernel/contract/field.ts';
-import { member } from '../people/members/contract.ts';
+import { member } from '../people/contract.ts';
 import { idAndName, idOf, line } from '../../platform/lib/schema.ts';
 import { descriptionBytesMax, labelNames, priorities } from '../issues/contract.ts';
 import { fieldsInput, fieldsResponse } from '../fields/contract.ts';

@@ -2,6 +2,7 @@ import { endpointCheck } from './checks.ts';
 import { equal } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { webhook } from './endpoints/contract.ts';
+import { endpointDelegation } from './endpoints/loss.ts';
 import { endpointModel } from './endpoints/model.ts';
 import { webhookSamples } from './samples.ts';
 
@@ -9,6 +10,7 @@ export const webhooks = defineFeature({
   name: 'webhooks',
   contracts: [webhook],
   models: [endpointModel],
+  delegation: endpointDelegation,
   tagGroup: 'Events',
   tags: [
     {

@@ -1,6 +1,6 @@
 // Rights of each role, and of apps that act for members; docs/roles.md is generated from this table. A token
 // never has more rights than the role of its member. docs/decisions/0070.
-import type { roles } from '../../features/people/members/contract.ts';
+import type { roles } from '../../features/people/contract.ts';
 import { commonRights, type Narrowing, type Rights } from './rights.ts';
 import { allScopes, expandScopes } from './scopes.ts';
 

@@ -1,7 +1,7 @@
 import { html, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
-import { done, hidden, problem } from '../../../features/people/pages.ts';
+import { done, hidden, problem } from '../../../features/sign-in/page-parts.ts';
 import { visible } from '../../../platform/lib/text/printable.ts';
 import type { ProposalResponse } from '../../../features/proposals/model.ts';
 

@@ -2,16 +2,16 @@
 // its data.
 import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
+import type { Delegation } from '../../../kernel/changes/delegation.ts';
 import type { Directory } from '../../../kernel/context.ts';
+import { afterRevocation } from '../../../features/api-keys/handed.ts';
 import { apiKeyModel, newKey, type ApiKey } from '../../../features/api-keys/model.ts';
 import { rollKey } from '../../../features/api-keys/roll.ts';
-import { lossOfKey } from '../../../features/people/losses.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Ids } from '../../../platform/lib/ids.ts';
 import { allScopes } from '../../../kernel/rights/scopes.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-import '../../../features/webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
 import type { KeyRpc, ListedKey } from './rpc-schemas.ts';
 
@@ -29,6 +29,7 @@ export interface OperatorRpcOptions {
   readonly committer: Committer;
   readonly baseUrl: string;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly delegations: readonly Delegation[];
   nowMs(): number;
 }
 
@@ -65,7 +66,7 @@ export function createKeyRpc(options: OperatorRpcOptions): KeyRpc {
       const directory = await directoryOf(scope);
       const change = apiKeyModel.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
       if (change) {
-        const lost = await lossOfKey({ ...options, scope, directory }, key);
+        const lost = await afterRevocation({ ...options, scope, directory }, key);
         await commit(scope, directory, [change, ...lost.changes], lost.ops);
       }
       return toListedKey(options, scope, change?.after ?? key, directory);

@@ -10,7 +10,7 @@ import { Closed, idOf, namedSchema, nullable, time, version } from '../../../pla
 import { hourMs } from '../../../platform/lib/time/time.ts';
 import { defineResource } from '../../../kernel/resource/define.ts';
 import { plainOperations } from '../../../kernel/resource/operations.ts';
-import { oauthApp } from './contract.ts';
+import { oauthApp } from '../contract.ts';
 import { oauthAppModel, type OAuthApp } from './model.ts';
 import { checkApp, requireRegistrar, requireCapacity } from './rules.ts';
 import { mintClientSecret, type StoredSecret } from './secret.ts';

@@ -1,6 +1,6 @@
 // Clients of the authorization server: registered by an admin, self-registered, identified by a metadata
 // document, or built in.
-import type { ClientType } from '../grants/contract.ts';
+import type { ClientType } from '../contract.ts';
 
 /** Grant types of RFC 6749 §4.1 and §6, and of RFC 8628 §3.4. */
 export const grantTypes = [

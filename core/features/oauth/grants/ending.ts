@@ -8,7 +8,8 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { dayMs, hourMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../../platform/store/store.ts';
+import { scopeOf, type Scope } from '../../../platform/store/store.ts';
+import type { AccountGrants } from '../../sign-in/proof.ts';
 import { grantModel } from './model.ts';
 import { clientIsThere } from './live.ts';
 
@@ -40,14 +41,6 @@ const findOfAccount = systemStatement<SqlRow>(
    JOIN grants AS g ON g.workspace_id = s.workspace_id AND g.member_id = s.member_id
    WHERE s.account_id = :account AND g.revoked_at IS NULL LIMIT :limit`,
 );
-
-export interface AccountGrants {
-  /**
-   * Commits `ops`, which end the sessions of an account, and revokes all grants of the account, including
-   * those created meanwhile.
-   */
-  endWith(accountId: string, ops: readonly Op[]): Promise<CommitOutcome>;
-}
 
 export function createAccountGrants(options: GrantEndingOptions): AccountGrants {
   const { store } = options.services;

@@ -9,7 +9,7 @@ import type { Rules } from '../../../kernel/resource/operations.ts';
 import { expandScopes } from '../../../kernel/rights/scopes.ts';
 import type { Condition } from '../../../platform/store/page.ts';
 import { callingMember, isAdmin } from '../../people/members/roles.ts';
-import { grant } from './contract.ts';
+import { grant } from '../contract.ts';
 import { grantModel, type Grant } from './model.ts';
 
 const rules: Rules<typeof grant, Grant> = {

@@ -6,7 +6,7 @@ import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp } from '../../../platform/store/store.ts';
-import { grant, type ClientType } from './contract.ts';
+import { grant, type ClientType } from '../contract.ts';
 
 const stored = {
   clientId: plain<string>('client_id'),

@@ -8,8 +8,8 @@ import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/toke
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
-import type { Maker } from '../../api-keys/model.ts';
+import { emailKeyOf, takeSeatOp } from '../accounts.ts';
+import type { Maker } from '../delegation.ts';
 import { nameProblem } from '../members/names.ts';
 import { memberModel, type Member } from '../members/model.ts';
 

@@ -6,11 +6,11 @@ import type { Context } from '../../../kernel/context.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { ApiError, notFound } from '../../../platform/lib/errors/errors.ts';
 import { Closed, described, namedSchema, nameOf, nullable, time } from '../../../platform/lib/schema.ts';
-import { member } from '../members/contract.ts';
-import { makerOf, stillMayOp } from '../../api-keys/handed.ts';
+import { member } from '../contract.ts';
+import { makerOf, stillMayOp } from '../delegation.ts';
 import { memberModel } from '../members/model.ts';
 import { callingMember, requireMayChange } from '../members/roles.ts';
-import { workspaceModel } from '../workspace/workspace.ts';
+import { workspaceModel } from '../workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
 import type { Message } from '../../../platform/lib/mail.ts';
 

@@ -1,5 +1,6 @@
 // Operations on members. A removed member stays assigned to issues. The last owner cannot be removed.
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import type { RevocationEffects } from '../../../kernel/changes/delegation.ts';
 import { getEntity } from '../../../kernel/changes/operations.ts';
 import type { Context, Directory } from '../../../kernel/context.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
@@ -7,15 +8,15 @@ import { addressAdvice, addressKey } from '../../../platform/lib/address.ts';
 import { defineResource } from '../../../kernel/resource/define.ts';
 import { idByName } from '../../../kernel/resource/input.ts';
 import { plainOperations, type Rules } from '../../../kernel/resource/operations.ts';
+import type { Role } from '../../../kernel/rights/roles.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../../platform/store/store.ts';
-import { leaveSeatOp } from '../accounts/accounts.ts';
+import { leaveSeatOp } from '../accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
 import { team } from '../../teams/contract.ts';
 import { invitationRoutes } from '../invitations/inviting.ts';
-import { endHandedTo, stillMayOp } from '../../api-keys/handed.ts';
-import { lossOfMember, type RevocationEffects } from '../losses.ts';
-import { member, roles } from './contract.ts';
+import { endDelegated, endHandedToOwner, stillMayOp } from '../delegation.ts';
+import { member, roles } from '../contract.ts';
 import { memberModel, type Member } from './model.ts';
 import { nameProblem } from './names.ts';
 import { requireMayChange } from './roles.ts';
@@ -83,18 +84,17 @@ export const members = defineResource(member, memberModel, {
       const endsInvitation = before.joinedAt === null && (role !== before.role || email !== before.email);
       const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);
-      if (rise < 0)
-        return withRemainingOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
+      if (rise < 0) return withRemainingOwner(ctx, before, ending(set, await afterLoss(ctx, before, role)));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
       // An admin may have a key of this member, which would get the rights of an owner.
-      return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
+      return withOps(ending(set, await endHandedToOwner(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
       const before = await getEntity(ctx, memberModel, id);
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
-      const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
+      const gone = ending(set, await afterLoss(ctx, before, null));
       const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
       return withRemainingOwner(ctx, before, left);
     },
@@ -103,6 +103,11 @@ export const members = defineResource(member, memberModel, {
 
 function withOps(set: ChangeSet, ops: readonly Op[]): ChangeSet {
   return { ...set, ops: [...(set.ops ?? []), ...ops] };
+}
+
+/** @param role new role; null for a removed member */
+function afterLoss(ctx: Context, { id, name }: Member, role: Role | null): Promise<RevocationEffects> {
+  return endDelegated(ctx, { member: { id, name, role }, name, keyIds: [] });
 }
 
 function ending(set: ChangeSet, { changes, ops }: RevocationEffects): ChangeSet {

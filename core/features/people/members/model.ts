@@ -3,7 +3,7 @@
 import { modelOf } from '../../../kernel/resource/model.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { foldCase } from '../../../platform/lib/text/words.ts';
-import { member } from './contract.ts';
+import { member } from '../contract.ts';
 
 export const memberModel = modelOf(member, {
   // Normalized address for look-ups.

@@ -5,7 +5,7 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { requirePerson } from '../../../kernel/rights/person.ts';
 import { rightsOfRole } from '../../../kernel/rights/roles.ts';
 import { holderOf } from '../../../kernel/rights/words.ts';
-import { roles } from './contract.ts';
+import { roles } from '../contract.ts';
 import { memberModel, type Member } from './model.ts';
 import { sameValue } from '../../../kernel/changes/change.ts';
 

@@ -3,19 +3,11 @@ import { renderSVG } from 'uqr';
 import { html, trusted, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import { changeRoute, type ChangeOptions } from '../../people/account/change.ts';
-import { noticeOf } from '../../people/account/notices.ts';
-import type { AccountSection } from '../../people/account/page.ts';
-import {
-  hidden,
-  isFresh,
-  leadTo,
-  leadToProof,
-  leadToSignIn,
-  pageRoute,
-  problem,
-} from '../../people/pages.ts';
-import type { SignedIn } from '../sessions/sessions.ts';
+import { changeRoute, type ChangeOptions } from '../account/change.ts';
+import { noticeOf } from '../account/change.ts';
+import type { AccountSection } from '../account/page.ts';
+import { hidden, isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, problem } from '../page-parts.ts';
+import type { SignedIn } from '../sessions.ts';
 import { addressOf } from './codes.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 

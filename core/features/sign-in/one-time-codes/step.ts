@@ -4,7 +4,7 @@ import type { IdentityDeps } from '../../people/deps.ts';
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { readForm } from '../../../kernel/html/form.ts';
-import { card, leadToSignIn, pageRoute } from '../../people/pages.ts';
+import { card, leadToSignIn, pageRoute } from '../page-parts.ts';
 import { deviceOf } from '../devices.ts';
 import type { SignInLimits } from '../limits.ts';
 import { refusalOf, type SignInNotice } from '../page.ts';

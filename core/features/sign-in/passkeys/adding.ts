@@ -3,7 +3,7 @@ import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import type { Ceremonies } from '../challenges.ts';
-import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 import { checkAttestation } from './answers.ts';
 import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 import type { RelyingParty } from './relying-party.ts';

@@ -1,10 +1,10 @@
 import type { IdentityDeps } from '../../people/deps.ts';
 import { type RawRequest, type RawAnswer, type Route, defineRoute } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { changeRoute } from '../../people/account/change.ts';
-import { noticeOf } from '../../people/account/notices.ts';
-import { isFormTokenOf, isFresh, proofPath } from '../../people/pages.ts';
-import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import { changeRoute } from '../account/change.ts';
+import { noticeOf } from '../account/change.ts';
+import { isFormTokenOf, isFresh, proofPath } from '../page-parts.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
 import { destinationOf } from '../destination.ts';
 import type { SignIn } from '../sign-in.ts';
 import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkeys.ts';

@@ -1,7 +1,7 @@
 // Passkeys on the sign-in page and on the account page.
 import { html, type Html } from '../../../kernel/html/html.ts';
-import type { AccountSection } from '../../people/account/page.ts';
-import { hidden } from '../../people/pages.ts';
+import type { AccountSection } from '../account/page.ts';
+import { hidden } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';
 import { passkeyNameMax, type Passkey, type Passkeys } from './passkeys.ts';
 import { passkeyForm, passkeyScript } from './script.ts';

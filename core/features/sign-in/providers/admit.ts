@@ -2,7 +2,7 @@
 // link they opened in this browser, or one for an address that a trusted provider has verified. The account
 // has no password and is linked to the external account.
 import type { IdentityDeps } from '../../people/deps.ts';
-import { emailKeyOf, isAddressTaken, newAccount } from '../../people/accounts/accounts.ts';
+import { emailKeyOf, isAddressTaken, newAccount } from '../../people/accounts.ts';
 import { displayNameFault } from '../../../platform/lib/display-name.ts';
 import type { Invitation, Invitations } from '../../people/invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';

@@ -5,7 +5,7 @@ import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../../platform/lib/address.ts';
 import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import type { Ceremony } from '../challenges.ts';
-import { proofMs } from '../../people/pages.ts';
+import { proofMs } from '../page-parts.ts';
 import type { ProviderSettings } from './provider.ts';
 
 const connectTimeoutMs = 5_000;

@@ -2,7 +2,7 @@
 import type { IdentityDeps } from '../../people/deps.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
-import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 import type { OutsidePerson } from './client.ts';
 import { deleteOutside, findOutside, insertOutside, listOutside, noteOutsideUse } from './rows.ts';
 

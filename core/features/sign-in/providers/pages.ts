@@ -1,8 +1,8 @@
 // External providers on the sign-in page and on the account page.
 import { html, type Html } from '../../../kernel/html/html.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
-import type { AccountSection } from '../../people/account/page.ts';
-import { card, hidden } from '../../people/pages.ts';
+import type { AccountSection } from '../account/page.ts';
+import { card, hidden } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';
 import type { LinkedAccount, Links } from './links.ts';
 import type { OutsideSignIn } from './outside.ts';

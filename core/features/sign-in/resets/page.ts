@@ -12,12 +12,12 @@ import {
   emailKeyOf,
   workspaceNamesOf,
   type Account,
-} from '../../people/accounts/accounts.ts';
-import { passwordProblem } from '../../people/accounts/password-rules.ts';
-import { noticeOf } from '../../people/account/notices.ts';
-import type { AccountGrants } from '../../oauth/grants/ending.ts';
-import type { Passwords } from '../../people/accounts/passwords.ts';
-import { card, leadTo, pageRoute, problem, newPasswordField } from '../../people/pages.ts';
+} from '../../people/accounts.ts';
+import { passwordProblem } from '../passwords/password-rules.ts';
+import { noticeOf } from '../account/change.ts';
+import type { AccountGrants } from '../proof.ts';
+import type { Passwords } from '../passwords/passwords.ts';
+import { card, leadTo, pageRoute, problem, newPasswordField } from '../page-parts.ts';
 import { rememberDevice } from '../devices.ts';
 import { passwordOf } from '../page.ts';
 import { findResetBy, newReset, resetMinutes, resetPassword } from './resets.ts';

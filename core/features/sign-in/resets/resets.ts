@@ -4,10 +4,10 @@ import type { LinkDeps } from '../../people/deps.ts';
 import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/tokens.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op, type Store } from '../../../platform/store/store.ts';
-import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts/accounts.ts';
-import { endOtherWaysInOps, firstProofOps } from '../../people/accounts/proof.ts';
-import type { AccountGrants } from '../../oauth/grants/ending.ts';
-import { endSessionsOp } from '../sessions/sessions.ts';
+import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts.ts';
+import { endOtherWaysInOps, firstProofOps } from '../proof.ts';
+import type { AccountGrants } from '../proof.ts';
+import { endSessionsOp } from '../sessions.ts';
 
 export const resetMinutes = 30;
 

@@ -1,7 +1,7 @@
 // Disables endpoints when their owner loses the permission to create them, or when the key that created them is
 // revoked, in the commit that removes the permission.
 import { namespaceScopes } from '../../../kernel/events/catalogue.ts';
-import { endsWithMaker, type RevocationEffects, type Losing, type Loss } from '../../people/losses.ts';
+import type { Delegation, RevocationDeps, RightsLoss } from '../../../kernel/changes/delegation.ts';
 import { adminsOf, itemsFor } from '../../inbox/items.ts';
 import { rightsOfRole, type Role } from '../../../kernel/rights/roles.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
@@ -31,33 +31,35 @@ function mayHear(role: Role | null, { namespaces }: Endpoint): boolean {
   );
 }
 
-function reasonOf({ member, name }: Loss): string {
+function reasonOf({ member, name }: RightsLoss): string {
   if (!member) return `The API key ${name}, which created this webhook, was revoked.`;
   return `${name}, who created this webhook, ${member.role === null ? 'was removed' : `now has the role ${member.role}`}.`;
 }
 
-async function endEndpoints(losing: Losing, loss: Loss): Promise<RevocationEffects> {
-  const { store, scope, nowMs } = losing;
-  const { member, keyIds } = loss;
-  const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
-  const endpoints = (await store.read(scope, readByMaker, which)).map((row) => endpointModel.fromRow(row));
-  const ending = endpoints.filter(
-    (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
-  );
-  const disabledReason = reasonOf(loss);
-  return {
-    changes: ending.flatMap((one) => {
-      const change = endpointModel.update(one, { enabled: false, disabledReason }, nowMs());
-      return change ? [change, ...itemsOf(losing, loss, change.after)] : [];
-    }),
-    ops: [
-      tenantOp(scope, asManyLeft, { ...which, left: endpoints.length - ending.length }, { expectRows: 1 }),
-    ],
-  };
-}
+export const endpointDelegation: Delegation = {
+  async afterLoss(deps, loss) {
+    const { store, scope, nowMs } = deps;
+    const { member, keyIds } = loss;
+    const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
+    const endpoints = (await store.read(scope, readByMaker, which)).map((row) => endpointModel.fromRow(row));
+    const ending = endpoints.filter(
+      (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
+    );
+    const disabledReason = reasonOf(loss);
+    return {
+      changes: ending.flatMap((one) => {
+        const change = endpointModel.update(one, { enabled: false, disabledReason }, nowMs());
+        return change ? [change, ...itemsOf(deps, loss, change.after)] : [];
+      }),
+      ops: [
+        tenantOp(scope, asManyLeft, { ...which, left: endpoints.length - ending.length }, { expectRows: 1 }),
+      ],
+    };
+  },
+};
 
 /** The title contains only the host, because the rest of the address may contain secrets. */
-function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoint) {
+function itemsOf({ ids, nowMs, directory }: RevocationDeps, loss: RightsLoss, endpoint: Endpoint) {
   const admins = adminsOf(directory).filter((id) => id !== loss.member?.id);
   return itemsFor(
     admins,
@@ -71,5 +73,3 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
     { ids, nowMs: nowMs() },
   );
 }
-
-endsWithMaker(endEndpoints);

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { contracts } from '../../../features/contracts.ts';
-import { member } from '../../../features/people/members/contract.ts';
+import { member } from '../../../features/people/contract.ts';
 import type {
   FilterField,
   FilterFields,

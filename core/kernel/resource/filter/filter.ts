@@ -5,7 +5,7 @@ import type { Contract } from '../../contract/contract.ts';
 import type { Field, FieldOptions, FieldType, Reference, ReferenceTarget } from '../../contract/field.ts';
 import { isReference, storedName } from '../../contract/schemas.ts';
 import type { Directory } from '../../context.ts';
-import { member } from '../../../features/people/members/contract.ts';
+import { member } from '../../../features/people/contract.ts';
 import type {
   FilterField,
   FilterFields,

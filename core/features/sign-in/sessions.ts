@@ -1,14 +1,14 @@
 // Sessions of signed-in browsers. Only the cookie has the token. The database has its hash, so that a leaked
 // database opens no session. A session covers all workspaces of the account.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { IdentityDeps } from '../../people/deps.ts';
-import { cookieLine, cookieOf } from '../../../kernel/html/cookie.ts';
-import type { Principal } from '../../../kernel/http/principal.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { systemStatement } from '../../../platform/store/statement.ts';
-import { scopeOf, systemOp, type Op, type Store } from '../../../platform/store/store.ts';
-import type { Role } from '../../../kernel/rights/roles.ts';
-import { membershipOf } from '../../people/membership.ts';
+import type { IdentityDeps } from '../people/deps.ts';
+import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import type { Principal } from '../../kernel/http/principal.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { scopeOf, systemOp, type Op, type Store } from '../../platform/store/store.ts';
+import type { Role } from '../../kernel/rights/roles.ts';
+import { membershipOf } from '../people/membership.ts';
 
 const dayMs = 86_400_000;
 const idleMs = 7 * dayMs;

@@ -1,16 +1,9 @@
 // Accounts of people who sign in to this server. A seat links an account to a member of a workspace, whose
 // role decides the rights.
-import type { CreationDeps } from '../deps.ts';
-import { addressKey } from '../../../platform/lib/address.ts';
-import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
-import {
-  scopeOf,
-  systemOp,
-  tenantOp,
-  type Op,
-  type Scope,
-  type Store,
-} from '../../../platform/store/store.ts';
+import type { CreationDeps } from './deps.ts';
+import { addressKey } from '../../platform/lib/address.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
+import { scopeOf, systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 
 const accountPrefix = 'acc';
 

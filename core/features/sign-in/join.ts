@@ -1,16 +1,16 @@
 // Page of an invitation link, on which a person accepts with a new or an existing account.
-import { readForm } from '../../../kernel/html/form.ts';
-import { cookieLine, cookieOf } from '../../../kernel/html/cookie.ts';
-import { html, type Html } from '../../../kernel/html/html.ts';
-import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { Store } from '../../../platform/store/store.ts';
-import type { IdentityDeps } from '../deps.ts';
-import { addressAdvice, addressKey } from '../../../platform/lib/address.ts';
-import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../accounts/accounts.ts';
-import type { Proofs } from '../accounts/proof.ts';
-import type { Passwords } from '../accounts/passwords.ts';
-import { passwordProblem } from '../accounts/password-rules.ts';
-import { displayNameFault, displayNameMax } from '../../../platform/lib/display-name.ts';
+import { readForm } from '../../kernel/html/form.ts';
+import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import { html, type Html } from '../../kernel/html/html.ts';
+import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
+import type { Store } from '../../platform/store/store.ts';
+import type { IdentityDeps } from '../people/deps.ts';
+import { addressAdvice, addressKey } from '../../platform/lib/address.ts';
+import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../people/accounts.ts';
+import type { Proofs } from './proof.ts';
+import type { Passwords } from './passwords/passwords.ts';
+import { passwordProblem } from './passwords/password-rules.ts';
+import { displayNameFault, displayNameMax } from '../../platform/lib/display-name.ts';
 import {
   card,
   hidden,
@@ -20,11 +20,11 @@ import {
   problem,
   readSignedForm,
   newPasswordField,
-} from '../pages.ts';
-import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
-import { passwordOf } from '../../sign-in/page.ts';
-import type { SignIn } from '../../sign-in/sign-in.ts';
-import { invitationDays, type Invitation, type Invitations } from './invitations.ts';
+} from './page-parts.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
+import { passwordOf } from './page.ts';
+import type { SignIn } from './sign-in.ts';
+import { invitationDays, type Invitation, type Invitations } from '../people/invitations/invitations.ts';
 
 interface JoinPages {
   readonly services: IdentityDeps;

@@ -1,8 +1,8 @@
 import { html } from '../../../kernel/html/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { hidden, leadTo } from '../pages.ts';
-import { endSessionsOp, type ListedSession, type Sessions } from '../../sign-in/sessions/sessions.ts';
-import type { AccountGrants } from '../../oauth/grants/ending.ts';
+import { hidden, leadTo } from '../page-parts.ts';
+import { endSessionsOp, type ListedSession, type Sessions } from '../sessions.ts';
+import type { AccountGrants } from '../proof.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
 import type { AccountSection } from './page.ts';
 

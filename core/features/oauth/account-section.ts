@@ -1,14 +1,14 @@
 // Section of the account page that lists the grants of a person and revokes them, through the API on behalf of the person.
-import { html, type Html } from '../../../kernel/html/html.ts';
-import type { App } from '../../../kernel/http/app.ts';
-import type { Route } from '../../../kernel/http/route.ts';
-import { changeRoute, type ChangeOptions } from '../../../features/people/account/change.ts';
-import type { AccountSection } from '../../../features/people/account/page.ts';
-import type { grant } from '../../../features/oauth/grants/contract.ts';
-import { hidden } from '../../../features/people/pages.ts';
-import type { Seat, SignedIn } from '../../../features/sign-in/sessions/sessions.ts';
-import type { EntityResponse } from '../../../kernel/contract/contract.ts';
-import { consentSentenceOf } from '../../../kernel/rights/words.ts';
+import { html, type Html } from '../../kernel/html/html.ts';
+import type { App } from '../../kernel/http/app.ts';
+import type { Route } from '../../kernel/http/route.ts';
+import { changeRoute, type ChangeOptions } from '../sign-in/account/change.ts';
+import type { AccountSection } from '../sign-in/account/page.ts';
+import type { grant } from './contract.ts';
+import { hidden } from '../sign-in/page-parts.ts';
+import type { Seat, SignedIn } from '../sign-in/sessions.ts';
+import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import { consentSentenceOf } from '../../kernel/rights/words.ts';
 
 type GrantResponse = EntityResponse<typeof grant>;
 
@@ -16,7 +16,14 @@ interface GrantPages extends ChangeOptions {
   readonly app: () => App;
 }
 
-export function grantsSection(options: GrantPages): AccountSection {
+export function grantsOfAccount(options: GrantPages): {
+  readonly section: AccountSection;
+  readonly routes: readonly Route[];
+} {
+  return { section: grantsSection(options), routes: grantRoutes(options) };
+}
+
+function grantsSection(options: GrantPages): AccountSection {
   return {
     says: {
       grant: 'The access of the app was revoked.',
@@ -96,7 +103,7 @@ async function grantsIn(
   return all;
 }
 
-export function grantRoutes(options: GrantPages): Route[] {
+function grantRoutes(options: GrantPages): Route[] {
   const { app, sessions } = options;
   return [
     changeRoute(

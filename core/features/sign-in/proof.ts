@@ -1,14 +1,13 @@
 // First verification of an address. Another person may have created the account with the address, so all
 // existing sign-in methods, sessions and grants end. docs/decisions/0074.
-import type { IdentityDeps } from '../deps.ts';
-import { systemStatement } from '../../../platform/store/statement.ts';
-import { systemOp, type Op } from '../../../platform/store/store.ts';
-import type { AccountGrants } from '../../oauth/grants/ending.ts';
-import { turnOffOps } from '../../sign-in/one-time-codes/one-time-codes.ts';
-import { deletePasskeysOf } from '../../sign-in/passkeys/rows.ts';
-import { deleteOutsideOf } from '../../sign-in/providers/rows.ts';
-import { endSessionsOp } from '../../sign-in/sessions/sessions.ts';
-import { accountById, type AccountAddress } from './accounts.ts';
+import type { IdentityDeps } from '../people/deps.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { systemOp, type CommitOutcome, type Op } from '../../platform/store/store.ts';
+import { turnOffOps } from './one-time-codes/one-time-codes.ts';
+import { deletePasskeysOf } from './passkeys/rows.ts';
+import { deleteOutsideOf } from './providers/rows.ts';
+import { endSessionsOp } from './sessions.ts';
+import { accountById, type AccountAddress } from '../people/accounts.ts';
 
 const setProven = systemStatement(
   'accounts.set_proven',
@@ -16,6 +15,15 @@ const setProven = systemStatement(
   `UPDATE accounts SET email_verified_at = :now, updated_at = :now
    WHERE id = :id AND email_key = :key AND email_verified_at IS NULL`,
 );
+
+/** Permissions that the account gave to apps. */
+export interface AccountGrants {
+  /**
+   * Commits `ops`, which end the sessions of an account, and revokes all grants of the account, including
+   * those created meanwhile.
+   */
+  endWith(accountId: string, ops: readonly Op[]): Promise<CommitOutcome>;
+}
 
 /** Session and provider of the verification, which stay valid. */
 interface Staying {

@@ -2,9 +2,9 @@
 import { html, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { IdentityDeps } from '../deps.ts';
-import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../pages.ts';
-import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
+import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../page-parts.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
 
 /**
  * The forms of a section post to the section's own routes, which redirect to `/account?done=…` or `?wrong=…`.

@@ -13,8 +13,8 @@ import {
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { Type } from 'typebox';
-import type { Device, SignedIn } from '../sign-in/sessions/sessions.ts';
-import { passwordMax, passwordMin } from './accounts/password-rules.ts';
+import type { Device, SignedIn } from './sessions.ts';
+import { passwordMax, passwordMin } from './passwords/password-rules.ts';
 
 /** Maximum age of the last authentication for a sensitive change. */
 export const proofMs = 10 * 60_000;

@@ -1,16 +1,16 @@
 // Routes that read and update the workspace of the token.
-import { getEntity, updated } from '../../../kernel/changes/operations.ts';
-import type { Context } from '../../../kernel/context.ts';
-import { schemasOf } from '../../../kernel/contract/schemas.ts';
-import { defineRoute } from '../../../kernel/http/route.ts';
-import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
-import { callingMember, isAdmin } from '../members/roles.ts';
-import { defineResource } from '../../../kernel/resource/define.ts';
-import { modelOf } from '../../../kernel/resource/model.ts';
+import { getEntity, updated } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import { schemasOf } from '../../kernel/contract/schemas.ts';
+import { defineRoute } from '../../kernel/http/route.ts';
+import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { callingMember, isAdmin } from './members/roles.ts';
+import { defineResource } from '../../kernel/resource/define.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
 import { workspace } from './contract.ts';
-import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import type { Scope, Store } from '../../platform/store/store.ts';
 
 export const workspaceModel = modelOf(workspace, { table: 'workspaces' });
 const { response, update } = schemasOf(workspace);

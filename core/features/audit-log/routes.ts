@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { envelope, eventType } from '../../../kernel/events/feed/schema.ts';
-import { defineRoute } from '../../../kernel/http/route.ts';
+import { envelope, eventType } from '../../kernel/events/feed/schema.ts';
+import { defineRoute } from '../../kernel/http/route.ts';
 import {
   Closed,
   described,
@@ -10,13 +10,13 @@ import {
   pageQuery,
   time,
   limitDefault,
-} from '../../../platform/lib/schema.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
-import type { Context } from '../../../kernel/context.ts';
-import { pageBefore } from '../../../kernel/events/log/log.ts';
-import type { EventFacts, EventRow } from '../../../kernel/events/event.ts';
-import { decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
-import { pageBytesMax } from '../../../platform/store/page.ts';
+} from '../../platform/lib/schema.ts';
+import { cursorOf, type PageParameters } from '../../kernel/changes/read/list.ts';
+import type { Context } from '../../kernel/context.ts';
+import { pageBefore } from '../../kernel/events/log/log.ts';
+import type { EventFacts, EventRow } from '../../kernel/events/event.ts';
+import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
+import { pageBytesMax } from '../../platform/store/page.ts';
 
 const AuditEntry = namedSchema(
   'AuditEntry',

@@ -1,15 +1,15 @@
 // A password change requires the current password and ends all other sessions.
 import { html } from '../../../kernel/html/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { accountById, setPasswordOps } from '../accounts/accounts.ts';
-import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
-import type { Passwords } from '../accounts/passwords.ts';
-import { hidden, isFresh, leadToProof, leadToSignIn } from '../pages.ts';
-import { endSessionsOp, stillSignedInOp } from '../../sign-in/sessions/sessions.ts';
-import { passwordOf } from '../../sign-in/page.ts';
-import type { SignIn } from '../../sign-in/sign-in.ts';
+import { accountById, setPasswordOps } from '../../people/accounts.ts';
+import { passwordMax, passwordMin, passwordProblem } from '../passwords/password-rules.ts';
+import type { Passwords } from '../passwords/passwords.ts';
+import { hidden, isFresh, leadToProof, leadToSignIn } from '../page-parts.ts';
+import { endSessionsOp, stillSignedInOp } from '../sessions.ts';
+import { passwordOf } from '../page.ts';
+import type { SignIn } from '../sign-in.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
-import { noticeOf } from './notices.ts';
+import { noticeOf } from './change.ts';
 import type { AccountSection } from './page.ts';
 
 interface PasswordOptions extends ChangeOptions {

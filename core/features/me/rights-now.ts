@@ -7,7 +7,7 @@ import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { clientIsThere } from '../oauth/grants/live.ts';
-import { membershipOf } from './membership.ts';
+import { membershipOf } from '../people/membership.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',

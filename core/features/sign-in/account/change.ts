@@ -1,9 +1,9 @@
 // Routes of forms that change an account. They require a form of the current session, and sensitive changes
 // also a recent authentication.
-import type { IdentityDeps } from '../deps.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
-import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
+import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../page-parts.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
 
 export interface ChangeOptions {
   readonly services: IdentityDeps;
@@ -48,3 +48,20 @@ export function changeRoute(
 
 /** Keys of `AccountSection.says`. */
 export type SectionOutcome = { readonly done: string } | { readonly wrong: string };
+
+/**
+ * Mails a person when their sign-in methods change, so that they notice changes by somebody else (OWASP ASVS 5.0
+ * §6.3.7).
+ * @param to address of the account before the change
+ * @param what a sentence such as `The password was changed.`
+ */
+export function noticeOf({ mail, baseUrl }: IdentityDeps, to: string, what: string): void {
+  mail?.post({
+    to,
+    subject: 'Your account was changed',
+    text: [
+      `Your account on ${baseUrl} was changed. ${what}`,
+      `If you did not make this change, reset your password now: ${baseUrl}/reset. If you cannot, contact your administrator.`,
+    ].join('\n\n'),
+  });
+}

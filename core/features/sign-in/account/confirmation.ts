@@ -3,12 +3,12 @@
 // account.
 import { html } from '../../../kernel/html/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { IdentityDeps } from '../deps.ts';
-import { accountById, type Account } from '../accounts/accounts.ts';
-import type { Proofs } from '../accounts/proof.ts';
-import { card, hidden, leadTo, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
-import type { ResetLimits } from '../../sign-in/resets/limits.ts';
-import type { Sessions, SignedIn } from '../../sign-in/sessions/sessions.ts';
+import type { IdentityDeps } from '../../people/deps.ts';
+import { accountById, type Account } from '../../people/accounts.ts';
+import type { Proofs } from '../proof.ts';
+import { card, hidden, leadTo, leadToSignIn, pageRoute, readSignedForm } from '../page-parts.ts';
+import type { ResetLimits } from '../resets/limits.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
 import type { AccountSection } from './page.ts';
 

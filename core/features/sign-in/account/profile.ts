@@ -2,12 +2,12 @@
 // a change requires a recent authentication.
 import { html } from '../../../kernel/html/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { emailKeyOf, isAddressTaken, renameOps } from '../accounts/accounts.ts';
+import { emailKeyOf, isAddressTaken, renameOps } from '../../people/accounts.ts';
 import { addressAdvice } from '../../../platform/lib/address.ts';
-import { aboutProblem } from '../invitations/page.ts';
-import { hidden, isFresh, leadToProof } from '../pages.ts';
+import { aboutProblem } from '../join.ts';
+import { hidden, isFresh, leadToProof } from '../page-parts.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
-import { noticeOf } from './notices.ts';
+import { noticeOf } from './change.ts';
 import type { AccountSection } from './page.ts';
 
 export const profileSection: AccountSection = {

@@ -1,43 +1,40 @@
 // Assembles the pages for people: ways to sign in, further steps after a password, and sections of the account page.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
-import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import { confirmationRoutes, confirmationSection } from '../../features/people/account/confirmation.ts';
-import { accountRoutes, type AccountSection } from '../../features/people/account/page.ts';
-import { passwordRoutes, passwordSection } from '../../features/people/account/password.ts';
-import { profileRoutes, profileSection } from '../../features/people/account/profile.ts';
-import { sessionsRoutes, sessionsSection } from '../../features/people/account/sessions.ts';
-import { createProofs, type Proofs } from '../../features/people/accounts/proof.ts';
-import { createPasswords } from '../../features/people/accounts/passwords.ts';
-import { createAccountGrants } from '../../features/oauth/grants/ending.ts';
-import { createInvitations, type Invitations } from '../../features/people/invitations/invitations.ts';
-import { joinRoutes } from '../../features/people/invitations/page.ts';
-import { createResetLimits } from '../../features/sign-in/resets/limits.ts';
-import { resetRoutes } from '../../features/sign-in/resets/page.ts';
-import type { Sessions } from '../../features/sign-in/sessions/sessions.ts';
-import { createSignInLimits, type SignInLimits } from '../../features/sign-in/limits.ts';
-import { signInRoutes, type WayIn } from '../../features/sign-in/page.ts';
-import { createSignIn, type FurtherStep, type SignIn } from '../../features/sign-in/sign-in.ts';
+import { confirmationRoutes, confirmationSection } from './account/confirmation.ts';
+import { accountRoutes, type AccountSection } from './account/page.ts';
+import { passwordRoutes, passwordSection } from './account/password.ts';
+import { profileRoutes, profileSection } from './account/profile.ts';
+import { sessionsRoutes, sessionsSection } from './account/sessions.ts';
+import { createProofs, type AccountGrants, type Proofs } from './proof.ts';
+import { createPasswords } from './passwords/passwords.ts';
+import type { IdentityDeps } from '../people/deps.ts';
+import { createInvitations, type Invitations } from '../people/invitations/invitations.ts';
+import { joinRoutes } from './join.ts';
+import { createResetLimits } from './resets/limits.ts';
+import { resetRoutes } from './resets/page.ts';
+import type { Sessions } from './sessions.ts';
+import { createSignInLimits, type SignInLimits } from './limits.ts';
+import { signInRoutes, type WayIn } from './page.ts';
+import { createSignIn, type FurtherStep, type SignIn } from './sign-in.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
-import { grantRoutes, grantsSection } from '../pages/grants/section.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createCeremonies } from '../../features/sign-in/challenges.ts';
-import { oneTimeCodesRoutes, oneTimeCodesSection } from '../../features/sign-in/one-time-codes/account.ts';
-import { createOneTimeCodes } from '../../features/sign-in/one-time-codes/one-time-codes.ts';
-import { codeStepRoutes, oneTimeCodeStep } from '../../features/sign-in/one-time-codes/step.ts';
-import { passkeySection, passkeyWayIn } from '../../features/sign-in/passkeys/pages.ts';
-import { createPasskeys } from '../../features/sign-in/passkeys/passkeys.ts';
-import { passkeyRoutes } from '../../features/sign-in/passkeys/forms.ts';
-import { signInSettings } from '../../features/sign-in/settings.ts';
-import type { Config } from '../config/config.ts';
-import type { ProviderSettings } from '../../features/sign-in/providers/provider.ts';
-import { createAdmit } from '../../features/sign-in/providers/admit.ts';
-import { createLinks } from '../../features/sign-in/providers/links.ts';
-import { createOutsideSignIn } from '../../features/sign-in/providers/outside.ts';
-import { outsideSection, outsideWayIn } from '../../features/sign-in/providers/pages.ts';
-import { outsideRoutes } from '../../features/sign-in/providers/forms.ts';
+import { createCeremonies } from './challenges.ts';
+import { oneTimeCodesRoutes, oneTimeCodesSection } from './one-time-codes/account.ts';
+import { createOneTimeCodes } from './one-time-codes/one-time-codes.ts';
+import { codeStepRoutes, oneTimeCodeStep } from './one-time-codes/step.ts';
+import { passkeySection, passkeyWayIn } from './passkeys/pages.ts';
+import { createPasskeys } from './passkeys/passkeys.ts';
+import { passkeyRoutes } from './passkeys/forms.ts';
+import { createAdmit } from './providers/admit.ts';
+import { createLinks } from './providers/links.ts';
+import { createOutsideSignIn } from './providers/outside.ts';
+import type { ProviderSettings } from './providers/provider.ts';
+import { outsideSection, outsideWayIn } from './providers/pages.ts';
+import { outsideRoutes } from './providers/forms.ts';
+import { signInSettings } from './settings.ts';
 
 // Assembles the sign-in factors other than passwords: passkeys, one-time codes, and accounts at external
 // providers.
@@ -50,7 +47,7 @@ interface Factors {
 }
 
 function createFactors(options: {
-  services: Services;
+  services: IdentityDeps;
   sessions: Sessions;
   invitations: Invitations;
   proofs: Proofs;
@@ -91,23 +88,24 @@ function createFactors(options: {
   };
 }
 
-export function peopleRoutes(options: {
-  services: Services;
-  sessions: Sessions;
-  committer: Committer;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  clock: Clock;
-  config: Config;
-  egress: Egress;
-  app: () => App;
-}): Route[] {
-  const { services, sessions, committer, directoryOf, clock, egress, app } = options;
+export interface SignInOptions {
+  readonly services: Services;
+  readonly sessions: Sessions;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly clock: Clock;
+  readonly egress: Egress;
+  readonly grants: AccountGrants;
+  /** Part of the account page about apps with access. */
+  readonly apps: { readonly section: AccountSection; readonly routes: readonly Route[] };
+}
+
+export function signInPageRoutes(options: SignInOptions): Route[] {
+  const { services, sessions, committer, directoryOf, clock, egress, grants, apps } = options;
   const { store, nowMs } = services;
   const passwords = createPasswords();
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
-  const granted = { services, sessions, app };
-  const grants = createAccountGrants({ services, committer, directoryOf });
   const proofs = createProofs(services, grants);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
   const factors = createFactors({
@@ -118,7 +116,7 @@ export function peopleRoutes(options: {
     limits,
     egress,
     clock,
-    providers: options.services.settings.of(signInSettings.identityProviders),
+    providers: services.settings.of(signInSettings.identityProviders),
   });
   const resetLimits = createResetLimits(clock.monotonicMs);
   const confirmation = { services, sessions, proofs, limits: resetLimits };
@@ -135,14 +133,14 @@ export function peopleRoutes(options: {
         passwordSection(ground),
         ...factors.sections,
         sessionsSection(ground),
-        grantsSection(granted),
+        apps.section,
       ],
     }),
     ...profileRoutes(ground),
     ...confirmationRoutes(confirmation),
     ...passwordRoutes({ ...ground, signIn }),
     ...sessionsRoutes({ ...ground, grants }),
-    ...grantRoutes(granted),
+    ...apps.routes,
     ...factors.routes(signIn),
   ];
 }

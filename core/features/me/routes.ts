@@ -10,13 +10,13 @@ import { allScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { apiKey } from '../api-keys/contract.ts';
 import { apiKeyModel } from '../api-keys/model.ts';
-import { grant } from '../oauth/grants/contract.ts';
+import { grant } from '../oauth/contract.ts';
 import { grantModel } from '../oauth/grants/model.ts';
-import { member } from './members/contract.ts';
-import { memberModel } from './members/model.ts';
-import { sessionPrefix } from '../sign-in/sessions/sessions.ts';
-import { workspace } from './workspace/contract.ts';
-import { workspaceModel } from './workspace/workspace.ts';
+import { member } from '../people/contract.ts';
+import { memberModel } from '../people/members/model.ts';
+import { sessionPrefix } from '../sign-in/sessions.ts';
+import { workspace } from '../people/contract.ts';
+import { workspaceModel } from '../people/workspace.ts';
 
 const of = (properties: ReturnType<typeof responseProperties>, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, properties[name]!]));

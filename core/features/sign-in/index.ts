@@ -1,0 +1,3 @@
+import { defineFeature } from '../../kernel/feature.ts';
+
+export const signIn = defineFeature({ name: 'sign-in' });
