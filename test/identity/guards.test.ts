@@ -159,7 +159,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a reset link works once',
     ...at('mail', 'core/features/sign-in/resets/resets.ts'),
-    guarding: 'hash: linkTokenHash(token), now }, { expectRows: 1 }),\n    ...setPasswordOps',
+    guarding: 'hash: tokenHash(token), now }, { expectRows: 1 }),\n    ...setPasswordOps',
     broken: 'hash: "", now }),\n    ...setPasswordOps',
   },
   {

@@ -6,7 +6,8 @@ import { scopeOf, type Store } from '../../platform/store/store.ts';
 import type { FindToken } from '../people/authenticate.ts';
 import { lastUsedIn, type UseRecorder } from '../people/last-used.ts';
 import { membershipOf } from '../people/membership.ts';
-import { hashToken, prefixOf } from './token.ts';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
+import { prefixOf } from './token.ts';
 
 interface KeyRow {
   workspace_id: string;
@@ -35,7 +36,7 @@ export function createFindKey(options: { store: Store; uses: UseRecorder }): Fin
     const prefix = prefixOf(token);
     if (prefix === null) return null;
     const [row] = await store.readSystem(findKey, { prefix });
-    if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
+    if (!row || !timingSafeEqual(Buffer.from(tokenHash(token)), Buffer.from(row.secret_hash))) return null;
     const scope = scopeOf(row.workspace_id, row.id, row.member_id);
     const membership = await membershipOf(store, scope, row.member_id);
     if (!membership) return null;

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { hashToken, mintToken, prefixOf } from './token.ts';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
+import { mintToken, prefixOf } from './token.ts';
 
 test('a new key contains its prefix, and its checksum detects any changed letter', () => {
   const { text, prefix, hash } = mintToken();
   expect(prefixOf(text)).toBe(prefix);
   expect(hash).toBe(createHash('sha256').update(text).digest('hex'));
-  expect(hash).toBe(hashToken(text));
+  expect(hash).toBe(tokenHash(text));
   for (let at = 4; at < text.length; at++)
     for (const letter of 'aZ09_-') {
       if (text[at] === letter) continue;

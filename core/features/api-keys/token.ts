@@ -1,13 +1,10 @@
 // Text of API keys: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public
 // look-up id. The secret ends in a checksum, so that a mistyped key is rejected without a look-up. Only the
 // SHA-256 of the key is stored: 190 random bits need no slower hash.
-import { createHash, randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { checksum, randomText, tokenHash } from '../../platform/lib/secrets/tokens.ts';
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const prefixLength = 10;
 const secretLength = 32;
-const checksumLength = 6;
 
 export interface Token {
   readonly prefix: string;
@@ -19,7 +16,7 @@ export function mintToken(): Token {
   const prefix = randomText(prefixLength);
   const secret = randomText(secretLength);
   const text = `ttm_${prefix}_${secret}${checksum(`${prefix}_${secret}`)}`;
-  return { prefix, text, hash: hashToken(text) };
+  return { prefix, text, hash: tokenHash(text) };
 }
 
 /** @returns null for a text that is not a key with a valid checksum */
@@ -36,31 +33,4 @@ export function prefixOf(text: string): string | null {
  */
 export function publicPartOf(text: string): string | null {
   return /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(text)?.[1] ?? null;
-}
-
-export function hashToken(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/**
- * Returns random letters and digits. Drops bytes of 248 (the last multiple of 62) and above, so that all
- * characters are equally likely.
- */
-export function randomText(length: number): string {
-  let text = '';
-  while (text.length < length)
-    for (const byte of randomBytes(length))
-      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
-  return text;
-}
-
-/** @returns six letters and digits */
-export function checksum(text: string): string {
-  let rest = crc32(text);
-  let sum = '';
-  for (let i = 0; i < checksumLength; i++) {
-    sum = alphabet[rest % 62] + sum;
-    rest = Math.floor(rest / 62);
-  }
-  return sum;
 }

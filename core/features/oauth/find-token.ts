@@ -10,7 +10,8 @@ import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import type { ProtectedResource } from './resources.ts';
-import { hashOf, looksIssued } from './tokens.ts';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
+import { looksIssued } from './tokens.ts';
 
 interface AccessTokenRow {
   workspace_id: string;
@@ -39,7 +40,7 @@ export function createFindAccessToken(options: { store: Store; uses: UseRecorder
   const { store, uses } = options;
   return async (token) => {
     if (!looksIssued('AccessToken', token)) return null;
-    const [row] = await store.readSystem(findAccess, { hash: hashOf(token) });
+    const [row] = await store.readSystem(findAccess, { hash: tokenHash(token) });
     if (!row) return null;
     const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
     const membership = await membershipOf(store, scope, row.member_id);

@@ -13,7 +13,7 @@ import type { GrantType } from './clients/client.ts';
 import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 import { LRUCache } from 'lru-cache';
-import { hashOf } from './tokens.ts';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 
 /** The `charset` excludes the routes from the API documents, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
@@ -45,7 +45,7 @@ function createPollPace(nowMs: () => number): PollPace {
   const known = new LRUCache<string, Pace>({ max: 10_000 });
   return {
     admits(deviceCode) {
-      const key = hashOf(deviceCode);
+      const key = tokenHash(deviceCode);
       const now = nowMs();
       const { everyMs, polledAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, polledAt: -Infinity };
       const isSoon = now - polledAt < everyMs;

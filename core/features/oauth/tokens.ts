@@ -1,5 +1,6 @@
 // Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import type { IdentityDeps } from '../people/deps.ts';
 import { setGrantUsed } from './grants/live.ts';
 import { sealedFor } from '../../platform/lib/secrets/sealing.ts';
@@ -60,10 +61,6 @@ const decideToken = systemStatement(
 );
 const removeToken = systemStatement('oauth_tokens.remove', why, 'DELETE FROM oauth_tokens WHERE id = :id');
 
-export function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}
-
 const useOp = ({ workspaceId, id }: GrantRef, now: number): Op =>
   tenantOp(scopeOf(workspaceId), setGrantUsed, { id, at: now });
 
@@ -99,7 +96,7 @@ export function createTokens({ store, sealing, nowMs }: IdentityDeps): Tokens {
     };
   };
   const closed = (token: string, payload: Payload) => {
-    const id = hashOf(token);
+    const id = tokenHash(token);
     const grant = typeof payload.grantId === 'string' ? refOf(payload.grantId) : null;
     const workspaceId = grant?.workspaceId ?? '';
     // The decision on a user code requires the text of the device code, which the browser does not send.
@@ -110,7 +107,7 @@ export function createTokens({ store, sealing, nowMs }: IdentityDeps): Tokens {
 
   return {
     async find(kind, token) {
-      const [row] = await store.readSystem(findToken, { kind, id: hashOf(token) });
+      const [row] = await store.readSystem(findToken, { kind, id: tokenHash(token) });
       return opened(row);
     },
     async findByUserCode(kind, code) {
@@ -137,12 +134,12 @@ export function createTokens({ store, sealing, nowMs }: IdentityDeps): Tokens {
       if (!outcome.ok) throw new Error(`Could not store a ${kind}: ${outcome.message}`);
     },
     async consume(token) {
-      const op = systemOp(consumeToken, { id: hashOf(token), now: nowMs() }, { expectRows: 1 });
+      const op = systemOp(consumeToken, { id: tokenHash(token), now: nowMs() }, { expectRows: 1 });
       return (await store.commit([op])).ok;
     },
-    decideOp: (token) => systemOp(decideToken, { id: hashOf(token), now: nowMs() }, { expectRows: 1 }),
+    decideOp: (token) => systemOp(decideToken, { id: tokenHash(token), now: nowMs() }, { expectRows: 1 }),
     async remove(token) {
-      await store.commit([systemOp(removeToken, { id: hashOf(token) })]);
+      await store.commit([systemOp(removeToken, { id: tokenHash(token) })]);
     },
   };
 }

@@ -2,7 +2,8 @@
 // provider. Only the browser has the token, in a cookie, and all secrets of the exchange are derived from the
 // token. So only the browser that started a challenge can complete it, only once, and data that was read
 // from the database does not suffice.
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import type { IdentityDeps } from '../people/deps.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
@@ -56,7 +57,7 @@ export function createCeremonies({ store, nowMs }: IdentityDeps): Ceremonies {
   return {
     async begin(kind, accountId, details) {
       const token = randomBytes(32).toString('base64url');
-      const row = { hash: hashOf(token), kind, account: accountId, details: JSON.stringify(details) };
+      const row = { hash: tokenHash(token), kind, account: accountId, details: JSON.stringify(details) };
       await store.commit([systemOp(insertCeremony, { ...row, expires: nowMs() + lifeMs })]);
       return {
         ceremony: ceremonyOf(token, accountId, details),
@@ -66,7 +67,7 @@ export function createCeremonies({ store, nowMs }: IdentityDeps): Ceremonies {
     async take<D>(kind: CeremonyType, headers: Headers) {
       const token = cookieOf(headers, cookieNameOf(kind));
       if (token === null) return null;
-      const hash = hashOf(token);
+      const hash = tokenHash(token);
       const outcome = await store.commit([systemOp(takeCeremony, { hash, kind, now: nowMs() })]);
       const [row] = (outcome.ok ? outcome.rows[0] : null) ?? [];
       if (!row) return null;
@@ -86,7 +87,3 @@ function ceremonyOf<D>(token: string, accountId: string | null, details: D): Cer
 }
 
 const cookieNameOf = (kind: CeremonyType): string => `tatami-${kind}`;
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}

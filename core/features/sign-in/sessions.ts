@@ -1,6 +1,7 @@
 // Sessions of signed-in browsers. Only the cookie has the token. The database has its hash, so that a leaked
 // database opens no session. A session covers all workspaces of the account.
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import type { IdentityDeps } from '../people/deps.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
@@ -164,7 +165,7 @@ export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
   const find: Sessions['find'] = async (headers) => {
     const token = cookieOf(headers, cookie);
     if (token === null) return null;
-    const [row] = await store.readSystem(findSession, { hash: hashOf(token) });
+    const [row] = await store.readSystem(findSession, { hash: tokenHash(token) });
     const now = nowMs();
     if (!row || now >= row.expires_at || now >= row.last_seen_at + idleMs) return null;
     if (now - row.last_seen_at >= seenEveryMs && store.status().writable)
@@ -190,7 +191,7 @@ export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
     async begin(accountId, { address, agent }, guards = []) {
       const token = randomBytes(32).toString('base64url');
       const now = nowMs();
-      const row = { id: ids.next(sessionPrefix), account: accountId, hash: hashOf(token), now };
+      const row = { id: ids.next(sessionPrefix), account: accountId, hash: tokenHash(token), now };
       const { ok } = await store.commit([
         ...guards,
         systemOp(insertSession, {
@@ -245,8 +246,4 @@ async function principalOf(
     tokenId: sessionId,
     membership,
   };
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

@@ -4,7 +4,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { IdentityDeps } from '../../people/deps.ts';
-import { hashToken } from '../../api-keys/token.ts';
+import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { mintClientSecret } from '../apps/secret.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { hourMs } from '../../../platform/lib/time/time.ts';
@@ -65,7 +65,7 @@ export function createRegistration(options: {
     const registeredClient = await registered.find(clientId);
     const isOwn =
       registeredClient &&
-      timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(registeredClient.tokenHash));
+      timingSafeEqual(Buffer.from(tokenHash(token)), Buffer.from(registeredClient.tokenHash));
     return isOwn ? registeredClient : null;
   };
   const managed = (id: string, token: string): Information => ({
@@ -80,7 +80,7 @@ export function createRegistration(options: {
       const id = ids.next(idPrefixes.client);
       const secret = said.confidential ? mintClientSecret() : null;
       const token = mintToken();
-      await registered.insert(id, said, { secretHash: secret?.hash ?? null, tokenHash: hashToken(token) });
+      await registered.insert(id, said, { secretHash: secret?.hash ?? null, tokenHash: tokenHash(token) });
       return { ...informationOf(id, said, nowMs(), secret?.text), ...managed(id, token) };
     },
     async read(clientId, token) {
@@ -101,7 +101,7 @@ export function createRegistration(options: {
       const secret = said.confidential && registeredClient.secretHash === null ? mintClientSecret() : null;
       const secretHash = said.confidential ? (registeredClient.secretHash ?? secret?.hash ?? null) : null;
       const successor = mintToken();
-      const hashes = { secretHash, tokenHash: hashToken(successor) };
+      const hashes = { secretHash, tokenHash: tokenHash(successor) };
       if (!(await registered.update(clientId, said, hashes, registeredClient.tokenHash))) return null;
       return {
         ...informationOf(clientId, said, registeredClient.createdAt, secret?.text),

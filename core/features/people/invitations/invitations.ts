@@ -4,7 +4,7 @@
 import { systemAuthor, type Committed, type Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
 import type { LinkDeps } from '../deps.ts';
-import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/tokens.ts';
+import { mintLinkToken, tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
@@ -201,7 +201,7 @@ export function createInvitations(options: {
   };
   return {
     async find(token) {
-      const [row] = await store.readSystem(findInvitation, { hash: linkTokenHash(token), now: nowMs() });
+      const [row] = await store.readSystem(findInvitation, { hash: tokenHash(token), now: nowMs() });
       return row ? invitationOf(row) : null;
     },
     async findByAddress(email) {

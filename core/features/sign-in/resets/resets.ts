@@ -1,7 +1,7 @@
 // Links that reset a forgotten password, mailed to the address of the account or created by the operator.
 // Workspace admins cannot create them, because an account can be a member of several workspaces.
 import type { LinkDeps } from '../../people/deps.ts';
-import { linkTokenHash, mintLinkToken } from '../../../platform/lib/secrets/tokens.ts';
+import { mintLinkToken, tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op, type Store } from '../../../platform/store/store.ts';
 import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts.ts';
@@ -65,7 +65,7 @@ export interface Reset {
  * since
  */
 export async function findResetBy(store: Store, token: string, now: number): Promise<Reset | null> {
-  const [row] = await store.readSystem(findReset, { hash: linkTokenHash(token), now });
+  const [row] = await store.readSystem(findReset, { hash: tokenHash(token), now });
   return row ? { accountId: row.account_id, isMailed: row.by_mail === 1 } : null;
 }
 
@@ -83,7 +83,7 @@ export async function resetPassword(
 ): Promise<boolean> {
   const firstOps = isMailed ? firstProofOps(account, now) : endOtherWaysInOps(account.id);
   const outcome = await grants.endWith(account.id, [
-    systemOp(useReset, { account: account.id, hash: linkTokenHash(token), now }, { expectRows: 1 }),
+    systemOp(useReset, { account: account.id, hash: tokenHash(token), now }, { expectRows: 1 }),
     ...setPasswordOps(account.id, passwordHash, now),
     endSessionsOp(account.id),
     ...(account.isProven ? [] : firstOps),
