@@ -12,7 +12,7 @@ import {
   isDocumentId,
   type Documents,
 } from '../../core/features/oauth/clients/documents.ts';
-import { createOAuthClients } from '../../core/app/serve/identity.ts';
+import { createOAuthClients } from '../../core/features/oauth/runtime.ts';
 import { createClock, startApp } from '../app.ts';
 
 const minuteMs = 60_000;

@@ -166,7 +166,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'client documents are fetched from public addresses',
-    ...at('documents', 'core/app/serve/identity.ts'),
+    ...at('documents', 'core/features/oauth/runtime.ts'),
     guarding: 'createEgress({ allow: [], ',
     broken: "createEgress({ allow: ['127.0.0.0/8', '10.0.0.0/8'], ",
   },

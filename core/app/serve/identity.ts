@@ -1,4 +1,4 @@
-// Assembles authentication by token and by session cookie, and the OAuth clients.
+// Assembles authentication by token and by session cookie.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import { createFindKey } from '../../features/api-keys/find.ts';
@@ -7,45 +7,13 @@ import { createGrantEnding } from '../../features/oauth/grants/ending.ts';
 import { createUses } from '../../features/people/last-used.ts';
 import { createSessions, type Sessions } from '../../features/sign-in/sessions.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { type Resolve, createEgress } from '../../platform/lib/egress/egress.ts';
+import type { Resolve } from '../../platform/lib/egress/egress.ts';
+import { createOAuthClients, type OAuthClients } from '../../features/oauth/runtime.ts';
 import { createFindAccessToken } from '../../features/oauth/find-token.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createClients, type Clients } from '../../features/oauth/clients/clients.ts';
-import { createDocuments } from '../../features/oauth/clients/documents.ts';
-import { createRegisteredClients } from '../../features/oauth/clients/registered.ts';
-import { createRegistration, type Registration } from '../../features/oauth/clients/registration.ts';
 
-// Assembles the OAuth clients: lookup and registration.
-
-interface ServedClients {
-  readonly clients: Clients;
-  readonly registration: Registration;
-}
-
-interface OAuthClients extends ServedClients {
-  stop(): void;
-}
-
-export function createOAuthClients(options: {
-  services: Services;
-  resolve: Resolve;
-  port: number;
-  /** Called after a client was deleted. */
-  gone: () => void;
-}): OAuthClients {
-  const { services, resolve, port, gone } = options;
-  // Anonymous callers can trigger fetches of client documents, so the networks allowed for webhooks and plugins do not apply.
-  const egress = createEgress({ allow: [], ownPort: () => port, resolve });
-  const registered = createRegisteredClients(services);
-  const documents = createDocuments({ egress, nowMs: services.nowMs });
-  return {
-    clients: createClients({ services, registered, documents }),
-    registration: createRegistration({ services, registered, gone }),
-    stop: egress.close,
-  };
-}
-
-export interface ServedIdentity extends ServedClients {
+export interface ServedIdentity {
+  readonly clients: OAuthClients;
   readonly authentication: Authentication;
   readonly sessions: Sessions;
   /** Starts the background writes. */
@@ -76,11 +44,10 @@ export function createIdentity(options: {
     authentication.forget();
     ending.wake();
   };
-  const { clients, registration, stop } = createOAuthClients({ ...options, gone });
+  const clients = createOAuthClients({ ...options, gone });
   return {
     authentication,
     clients,
-    registration,
     sessions: createSessions(services),
     start: ending.start,
     async settled() {
@@ -88,7 +55,7 @@ export function createIdentity(options: {
       await ending.settled();
     },
     async stop() {
-      stop();
+      clients.stop();
       await ending.stop();
       await uses.stop();
     },

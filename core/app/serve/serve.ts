@@ -30,7 +30,6 @@ import type { Log } from '../../platform/lib/log.ts';
 import { createMail } from '../../platform/lib/mail.ts';
 import { createAccountGrants } from '../../features/oauth/grants/ending.ts';
 import { grantsOfAccount } from '../../features/oauth/account-section.ts';
-import { registrationRoutes } from '../../features/oauth/clients/routes.ts';
 import { oauthRoutes, type OAuthOptions } from '../../features/oauth/runtime.ts';
 import { createProblems, type Problems } from '../../platform/lib/errors/problems.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
@@ -333,7 +332,6 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...agents.routes,
-    ...registrationRoutes(identity.registration),
     ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
     ...docsRoutes(),

@@ -7,7 +7,12 @@ import type { Route } from '../../kernel/http/route.ts';
 import type { Authentication } from '../people/authenticate.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import type { Clients } from './clients/clients.ts';
+import { createEgress, type Resolve } from '../../platform/lib/egress/egress.ts';
+import { createClients, type Clients } from './clients/clients.ts';
+import { createDocuments } from './clients/documents.ts';
+import { createRegisteredClients } from './clients/registered.ts';
+import { createRegistration, type Registration } from './clients/registration.ts';
+import { registrationRoutes } from './clients/routes.ts';
 import { consentRoutes } from './consent/routes.ts';
 import { deviceRoutes } from './device/routes.ts';
 import type { OAuthEngine } from './engine/engine.ts';
@@ -16,17 +21,43 @@ import { metadataRoutes } from './metadata.ts';
 import { protocolRoutes } from './protocol.ts';
 import { createTokens } from './tokens.ts';
 
+export interface OAuthClients {
+  readonly clients: Clients;
+  readonly registration: Registration;
+  stop(): void;
+}
+
+export function createOAuthClients(options: {
+  services: IdentityDeps;
+  resolve: Resolve;
+  port: number;
+  /** Called after a client was deleted. */
+  gone: () => void;
+}): OAuthClients {
+  const { services, resolve, port, gone } = options;
+  // Anonymous callers can trigger fetches of client documents, so the networks allowed for webhooks and plugins do not apply.
+  const egress = createEgress({ allow: [], ownPort: () => port, resolve });
+  const registered = createRegisteredClients(services);
+  const documents = createDocuments({ egress, nowMs: services.nowMs });
+  return {
+    clients: createClients({ services, registered, documents }),
+    registration: createRegistration({ services, registered, gone }),
+    stop: egress.close,
+  };
+}
+
 export interface OAuthOptions {
   readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sessions: Sessions;
-  readonly clients: Clients;
+  readonly clients: OAuthClients;
   readonly authentication: Authentication;
 }
 
 export function oauthRoutes(options: OAuthOptions): Route[] {
-  const { services, sessions, clients, authentication } = options;
+  const { services, sessions, authentication } = options;
+  const { clients, registration } = options.clients;
   const { baseUrl, sealing, log, nowMs } = services;
   const tokens = createTokens(services);
   const grants = createGrants(options);
@@ -47,8 +78,9 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
     });
   };
   const engine = (): Promise<OAuthEngine> => (loading ??= load());
-  const pages = { ...options, tokens, engine };
+  const pages = { ...options, clients, tokens, engine };
   return [
+    ...registrationRoutes(registration),
     ...metadataRoutes(baseUrl),
     ...protocolRoutes({ engine, nowMs }),
     ...consentRoutes(pages),
