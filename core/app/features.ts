@@ -19,6 +19,7 @@ import { milestones } from '../features/milestones/index.ts';
 import { pipelines } from '../features/pipelines/index.ts';
 import { releases } from '../features/releases/index.ts';
 import { cycles } from '../features/cycles/index.ts';
+import { progress } from '../features/progress/index.ts';
 import { boards } from '../features/boards/index.ts';
 import { views } from '../features/views/index.ts';
 import { labels } from '../features/labels/index.ts';
@@ -82,6 +83,7 @@ export const features: readonly Feature[] = [
   pipelines,
   releases,
   cycles,
+  progress,
   boards,
   views,
   labels,

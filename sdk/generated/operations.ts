@@ -449,10 +449,10 @@ export interface Operations {
     start(id: string, options?: ChangeOptions): Promise<Cycle>;
     /** Complete an active cycle early. Moves `endsAt` to now, and unfinished issues to the next cycle of the team. A cycle that is already completed stays unchanged. */
     complete(id: string, options?: ChangeOptions): Promise<Cycle>;
-    /** Get scope and progress of a cycle, day by day. Data for a burn-up chart, computed from the event log: issues as they were at the end of each day. */
-    progress(id: string, options?: CallOptions): Promise<CycleProgress>;
     /** List the issues that rolled over when a cycle was completed. */
     rollovers(id: string, query?: CycleRolloversQuery, options?: CallOptions): List<CycleRollover>;
+    /** Get scope and progress of a cycle, day by day. Data for a burn-up chart, computed from the event log: issues as they were at the end of each day. */
+    progress(id: string, options?: CallOptions): Promise<CycleProgress>;
   };
   readonly boards: {
     /** List boards, oldest first. */

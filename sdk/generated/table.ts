@@ -135,8 +135,8 @@ export const operations = {
     delete: 'DELETE /cycles/{id}',
     start: 'POST /cycles/{id}/start',
     complete: 'POST /cycles/{id}/complete',
-    progress: 'GET /cycles/{id}/progress',
     rollovers: 'GET /cycles/{id}/rollovers query pages',
+    progress: 'GET /cycles/{id}/progress',
   },
   boards: {
     list: 'GET /boards query pages',

@@ -7,7 +7,7 @@ import type { Principal } from '../../kernel/http/principal.ts';
 import { guardedIn } from '../people/workspace.ts';
 import type { StateType } from '../workflows/contract.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import { isFinishedState } from '../common/directory.ts';
+import { isFinishedState } from '../workflows/states.ts';
 import type { Actor } from '../../kernel/events/log/origin.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';

@@ -18,7 +18,7 @@ import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { issueModel } from '../issues/model.ts';
 import { linkToIssue } from '../issues/order/part.ts';
-import { mentionsIn } from '../common/mentions.ts';
+import { mentionsIn } from './mentions.ts';
 import { comment } from './contract.ts';
 import { commentModel, type Comment } from './model.ts';
 import { Type } from 'typebox';

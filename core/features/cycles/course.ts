@@ -3,8 +3,8 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { lastTimeMs, utcToWall, wallToUtc, type WallTime } from '../../platform/lib/time/time.ts';
-import type { TeamEntry } from '../common/directory.ts';
+import { lastTimeMs, utcToWall, type WallTime, wallToUtc } from '../../platform/lib/time/time.ts';
+import type { TeamEntry } from '../../kernel/resource/names/teams.ts';
 import type { Rhythm } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { cycleModel, type Cycle } from './model.ts';

@@ -20,14 +20,13 @@ import {
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { findTeam } from '../common/directory.ts';
+import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { cycle } from './contract.ts';
 import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { Type, type Static } from 'typebox';
-import { countedByDay, dayByDay, daysOf } from '../common/day-by-day.ts';
 import { contentParameters, cursorOf, type PageParameters } from '../../kernel/changes/read/list.ts';
 import { readPage, type Page } from '../../platform/store/page.ts';
 import { issue } from '../issues/contract.ts';
@@ -64,45 +63,6 @@ const transition = {
   errors: ['conflict'],
   responses: { 200: schemasOf(cycle).response },
 } as const;
-
-// Scope and progress of a cycle, day by day. A completed cycle is counted as it was before its unfinished
-// issues rolled over. See docs/decisions/0046.
-
-const CycleProgress = namedSchema(
-  'CycleProgress',
-  Closed({
-    id: idOf(cycle.id),
-    timeZone: Type.String({ description: 'Time zone of the team, in which days begin and end.' }),
-    days: dayByDay('Days from the start of the cycle to its completion, or to today.'),
-  }),
-);
-
-const idsIn = tenantStatement<{ id: string }>(
-  'cycle_issues.of_cycle',
-  'SELECT id FROM cycle_issues WHERE workspace_id = :ws AND cycle_id = :cycleId',
-);
-const completion = tenantStatement<{ sequence: number }>(
-  'events.cycle_completed',
-  `SELECT sequence FROM events INDEXED BY events_issue
-   WHERE workspace_id = :ws AND issue_id = :cycleId AND type = 'cycle.completed' ORDER BY sequence DESC LIMIT 1`,
-);
-
-async function progressOf(ctx: Context, current: Cycle): Promise<Static<typeof CycleProgress>> {
-  const { store, scope, directory } = ctx;
-  const timeZone = directory.teams.get(current.teamId)?.timeZone ?? 'UTC';
-  if (current.startedAt === null) return { id: current.id, timeZone, days: [] };
-  const ended =
-    current.completedAt === null
-      ? undefined
-      : await store.readOne(scope, completion, { cycleId: current.id });
-  const days = await countedByDay(ctx, {
-    ids: (await store.read(scope, idsIn, { cycleId: current.id })).map(({ id }) => id),
-    days: daysOf(timeZone, current.startedAt, current.completedAt ?? ctx.nowMs()),
-    ...(ended && { before: ended.sequence }),
-    isIn: ({ cycle }) => cycle?.id === current.id,
-  });
-  return { id: current.id, timeZone, days };
-}
 
 const Rollover = namedSchema(
   'CycleRollover',
@@ -219,20 +179,6 @@ export const cycles = defineResource(cycle, cycleModel, {
         'Moves `endsAt` to now, and unfinished issues to the next cycle of the team. A cycle that is already completed stays unchanged.',
       writes: ['status', 'endsAt', 'completedAt'],
       write: (ctx, { params, ifMatch }) => complete(ctx, params.id, ifMatch),
-    }),
-    defineRoute({
-      ...one,
-      method: 'GET',
-      path: '/api/v1/cycles/{id}/progress',
-      name: 'cycles.progress',
-      summary: 'Get scope and progress of a cycle, day by day',
-      description:
-        'Data for a burn-up chart, computed from the event log: issues as they were at the end of each day.',
-      scope: 'cycles:read',
-      also: readingIssues,
-      limit: 'search',
-      responses: { 200: CycleProgress },
-      read: async (ctx, { params }) => progressOf(ctx, await getEntity(ctx, cycleModel, params.id)),
     }),
     defineRoute({
       ...one,

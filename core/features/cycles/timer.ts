@@ -15,7 +15,7 @@ import { cyclesTimerName, cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
 import { issueModel } from '../issues/model.ts';
-import { isFinishedState } from '../common/directory.ts';
+import { isFinishedState } from '../workflows/states.ts';
 
 const stillOpen = tenantStatement<SqlRow>(
   'cycles.open_of_team',

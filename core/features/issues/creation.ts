@@ -14,7 +14,7 @@ import { issueModel, type Issue } from './model.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './query/select.ts';
 import { lastRank } from './order/sub-order.ts';
-import { firstState, statesOf, type StateEntry } from '../common/directory.ts';
+import { firstState, statesOf, type StateEntry } from '../workflows/states.ts';
 
 /** Id of an issue in another system. */
 export interface ExternalReference {

@@ -12,7 +12,7 @@ import type { FilterRequest } from '../../kernel/resource/filter/filtering.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
 import { cycleAfterRestore, requireOpenOps } from '../cycles/entering.ts';
-import { findState, firstState, isFinishedState } from '../common/directory.ts';
+import { findState, firstState, isFinishedState } from '../workflows/states.ts';
 import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
 import { includesField, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
 import { issueFiltering } from './query/filter.ts';

@@ -10,7 +10,7 @@ import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
-import { findTeam } from '../common/directory.ts';
+import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';

@@ -4,7 +4,7 @@ import type { EventRow } from '../../kernel/events/event.ts';
 import { adminsOf } from '../inbox/items.ts';
 import { minuteMs } from '../../platform/lib/time/time.ts';
 import type { IssueResponse } from '../issues/model.ts';
-import { mentionsIn } from '../common/mentions.ts';
+import { mentionsIn } from '../comments/mentions.ts';
 import { emptyNews, excerptOf, findIssue, followersOf, nameOfActor, notify, type News } from './news.ts';
 
 /** An issue whose creation time is this much older than its event was imported, and notifies nobody. */

@@ -1,17 +1,10 @@
 // Projects. Archived and deleted projects are hidden from lists, but their issues keep showing them.
-import { Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
-import { defineRoute } from '../../kernel/http/route.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { Closed, idOf } from '../../platform/lib/schema.ts';
 import { archiving, archivedQuery, wasArchivedSo, whereArchived } from '../../kernel/resource/archived.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { readingIssues } from '../issues/seen.ts';
 import { project } from './contract.ts';
 import { projectModel } from './model.ts';
-import { ProjectProgress, progressOf } from './progress.ts';
-
-const params = Closed({ id: idOf(project.id) });
 
 export const projects = defineResource(project, projectModel, {
   query: archivedQuery,
@@ -30,30 +23,6 @@ export const projects = defineResource(project, projectModel, {
   routes: [
     archiving(project, projectModel, 'archive', { summary: 'Archive a project, which hides it from lists' }),
     archiving(project, projectModel, 'unarchive', { summary: 'Unarchive a project' }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/v1/projects/{id}/progress',
-      name: 'projects.progress',
-      summary: 'Get the progress of a project',
-      description:
-        'Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project.',
-      scope: 'projects:read',
-      also: readingIssues,
-      limit: 'search',
-      params,
-      query: Closed({
-        since: Type.Optional(
-          Type.String({
-            maxLength: 40,
-            description:
-              'First day of the daily counts for a burn-up chart, YYYY-MM-DD, within the last year; default: no daily counts.',
-          }),
-        ),
-      }),
-      responses: { 200: ProjectProgress },
-      errors: ['budget_exceeded'],
-      read: (ctx, { params, query }) => progressOf(ctx, params.id, query.since),
-    }),
   ],
 });
 

@@ -13,7 +13,7 @@ import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { statesOf } from '../common/directory.ts';
+import { statesOf } from '../workflows/states.ts';
 import { issueModel, type Issue } from '../issues/model.ts';
 import { inState } from '../issues/query/in-state.ts';
 import { relation } from './contract.ts';

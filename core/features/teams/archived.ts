@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/lib/time/time.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import type { TeamEntry } from '../common/directory.ts';
+import type { TeamEntry } from '../../kernel/resource/names/teams.ts';
 import { snoozeTimerName } from '../issues/model.ts';
 import { slaTimerName } from '../sla/timer-name.ts';
 

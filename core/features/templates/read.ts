@@ -2,18 +2,12 @@
 // creator of the issue did not give them.
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import type { FieldValue } from '../fields/contract.ts';
 import { stillTaken, type FieldValues } from '../fields/values.ts';
-import type { IssueInput } from '../issues/bodies.ts';
 import { idOfName, isIdOf } from '../../kernel/resource/names/names.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
+import { namedInTeam } from '../teams/team-or-workspace.ts';
 import { template } from './contract.ts';
 import { templateModel } from './model.ts';
-
-export interface FromTemplate {
-  readonly defaults: Partial<IssueInput> & { readonly fields: Readonly<Record<string, FieldValue>> };
-  readonly subIssues: readonly string[];
-}
 
 const all = tenantStatement<{ id: string; name: string; team_id: string | null }>(
   'templates.all',
@@ -28,21 +22,13 @@ async function templateIdByName(ctx: Context, name: string, teamId: string, path
   const rows = await ctx.store.read(ctx.scope, all);
   const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));
   return idOfName(ctx, template, name, path, {
+    ...namedInTeam(teamId),
     entries,
-    has: (entry) => entry.teamId === null || entry.teamId === teamId,
-    rank: (entry) => (entry.teamId === null ? 1 : 0),
-    words: ' for this team',
-    isOpen: true,
   });
 }
 
 /** @param path path of the template in the request @throws ApiError validation_failed */
-export async function readTemplate(
-  ctx: Context,
-  requested: string,
-  teamId: string,
-  path: string,
-): Promise<FromTemplate> {
+export async function readTemplate(ctx: Context, requested: string, teamId: string, path: string) {
   const id = isIdOf(template, requested) ? requested : await templateIdByName(ctx, requested, teamId, path);
   const current = await templateModel.find(ctx, id);
   if (!current || current.deletedAt !== null)

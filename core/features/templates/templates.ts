@@ -4,11 +4,11 @@ import { defineResource } from '../../kernel/resource/define.ts';
 import { plainOperations, type Rules } from '../../kernel/resource/operations.ts';
 import type { EntityOf } from '../../kernel/resource/model.ts';
 import type { Context } from '../../kernel/context.ts';
-import { findTeam } from '../common/directory.ts';
+import { findTeam } from '../../kernel/resource/names/teams.ts';
 import type { FieldValue } from '../fields/contract.ts';
 import { fieldsAfter, type FieldValues } from '../fields/values.ts';
-import { resolveLabels } from '../issues/order/labels-after.ts';
-import { teamQuery, usableInTeam } from '../common/team-or-workspace.ts';
+import { label } from '../labels/contract.ts';
+import { idsInTeam, teamQuery, usableInTeam } from '../teams/team-or-workspace.ts';
 import { template } from './contract.ts';
 import { templateModel } from './model.ts';
 
@@ -34,7 +34,13 @@ function withIds<B extends { readonly labels?: string[]; readonly fields?: Templ
   const writing = { ctx, teamId: teamId ?? '', before: had, at: '', isDraft: true } as const;
   return {
     ...body,
-    ...(labels && { labels: resolveLabels(ctx, teamId, labels, 'labels') }),
+    ...(labels && {
+      labels: idsInTeam(ctx, label, teamId, {
+        names: labels,
+        path: 'labels',
+        fix: 'Create the label first.',
+      }),
+    }),
     ...(fields && { fields: fieldsAfter(writing, fields) ?? {} }),
   };
 }

@@ -9,9 +9,9 @@ import { Closed, namedSchema, nullable, text } from '../../platform/lib/schema.t
 import { readTime } from '../../platform/lib/time/time.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
 import { commentModel } from '../comments/model.ts';
-import { mentionsIn } from '../common/mentions.ts';
+import { mentionsIn } from '../comments/mentions.ts';
 import { comment } from '../comments/contract.ts';
-import { firstState, statesOf } from '../common/directory.ts';
+import { firstState, statesOf } from '../workflows/states.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
 import { issueModel, snoozeTimerName, type Issue, type IssueResponse } from '../issues/model.ts';
 import { resolvePatch } from '../issues/references.ts';

@@ -8,7 +8,8 @@ import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { lastPositionIn } from '../../kernel/resource/last-position.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { findTeam, getTeam, statesOf } from '../common/directory.ts';
+import { findTeam, getTeam } from '../../kernel/resource/names/teams.ts';
+import { statesOf } from './states.ts';
 import { teamParameter } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 

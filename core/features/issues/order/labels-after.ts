@@ -2,8 +2,8 @@
 // a race is computed again, so additions apply to the labels at commit.
 import type { Context } from '../../../kernel/context.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { idOfName, type Among } from '../../../kernel/resource/names/names.ts';
 import { label } from '../../labels/contract.ts';
+import { idsInTeam } from '../../teams/team-or-workspace.ts';
 import type { IssuePatch } from '../bodies.ts';
 import { labelsMax } from '../contract.ts';
 import type { Issue } from '../model.ts';
@@ -25,7 +25,11 @@ export function labelsAfter(
   at: string,
 ): string[] | undefined {
   const resolve = (name: keyof LabelsInput, names: readonly string[] = []): string[] =>
-    resolveLabels(ctx, teamId, names, `${at}${name}`);
+    idsInTeam(ctx, label, teamId, {
+      names,
+      path: `${at}${name}`,
+      ...(name !== 'removeLabels' && { fix: 'Create the label first.' }),
+    });
   if (labels !== undefined) {
     const other = addLabels ? 'addLabels' : removeLabels ? 'removeLabels' : null;
     if (other)
@@ -47,42 +51,6 @@ export function labelsAfter(
       fix: 'Remove other labels in the same request.',
     });
   return [...after].sort();
-}
-
-/**
- * Resolves label names case-insensitively; labels of the team take precedence over those of the workspace.
- * @param teamId null for labels of the workspace only
- */
-export function resolveLabels(
-  ctx: Context,
-  teamId: string | null,
-  labels: readonly string[],
-  at: string,
-): string[] {
-  const among = labelsIn(teamId);
-  const ids = labels.map((wanted, index) => {
-    const id = idOfName(ctx, label, wanted, `${at}.${index}`, among);
-    const known = ctx.directory.labels.get(id);
-    if (known && among.has(known)) return id;
-    throw invalidField(`${at}.${index}`, 'not_found', {
-      why: `There is no label ${wanted}${among.words}.`,
-      ...(at.endsWith('removeLabels') ? {} : { fix: 'Create the label first.' }),
-    });
-  });
-  return [...new Set(ids)];
-}
-
-/**
- * Scope of label names: labels of the team first, then those of the workspace; without a team, only the
- * latter.
- */
-function labelsIn(teamId: string | null): Among {
-  return {
-    has: (entry) => entry.teamId === null || entry.teamId === teamId,
-    words: teamId === null ? ' for all teams' : ' for this team',
-    rank: (entry) => (entry.teamId === null ? 1 : 0),
-    isOpen: true,
-  };
 }
 
 /** A label that was just deleted stays on the issue until its own event removes it. */

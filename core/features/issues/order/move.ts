@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../../kernel/changes/operations.ts';
 import type { Context, Directory } from '../../../kernel/context.ts';
 import { foldName } from '../../../platform/lib/text/words.ts';
-import { firstState, stateByName, statesOf } from '../../common/directory.ts';
+import { firstState, stateByName, statesOf } from '../../workflows/states.ts';
 import { requireTakesIssues } from '../../teams/archived.ts';
 import type { IssueMoveInput } from '../bodies.ts';
 import { inState } from '../query/in-state.ts';

@@ -20,7 +20,7 @@ import { state } from '../../workflows/contract.ts';
 import { issue, priorities } from '../contract.ts';
 import { issueModel, neverDue } from '../model.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { findTeam } from '../../common/directory.ts';
+import { findTeam } from '../../../kernel/resource/names/teams.ts';
 
 const ownFields = filterFieldsOf(issue);
 const referenceOf = (name: string): ReferenceField => {

@@ -1,38 +1,11 @@
-// Lookups of teams and workflow states in a workspace's directory.
+// Lookups of workflow states in the directory of a workspace.
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { Directory } from '../../kernel/context.ts';
-import { invalidField, type Wrong } from '../../platform/lib/errors/errors.ts';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { idOfName, type Among, type Naming } from '../../kernel/resource/names/names.ts';
-import type { team } from '../teams/contract.ts';
-import { state, type StateType } from '../workflows/contract.ts';
+import { state, type StateType } from './contract.ts';
 
-export type TeamEntry = Entry<typeof team>;
 export type StateEntry = Entry<typeof state>;
-
-/** @param name key of the team, case-insensitive, or its id */
-export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
-  const byId = teams.get(name);
-  if (byId) return byId;
-  const wanted = name.toUpperCase();
-  for (const team of teams.values()) if (team.key === wanted) return team;
-  return undefined;
-}
-
-/**
- * Returns the error text for an unknown team. The text does not list teams, since the caller may not see all
- * of them.
- * @param input key or id
- */
-export function noTeam(input: string): Wrong {
-  return { why: `There is no team ${input}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
-}
-
-/** Returns the team that a list is filtered by. @throws ApiError validation_failed (not_found) */
-export function getTeam(directory: Directory, name: string): TeamEntry {
-  const team = findTeam(directory, name);
-  if (!team) throw invalidField('team', 'not_found', noTeam(name));
-  return team;
-}
 
 /** Returns the states that issues of a team can be in, by position and then by creation. */
 export function statesOf(directory: Directory, teamId: string): StateEntry[] {

@@ -16,11 +16,11 @@ import {
 } from '../../platform/lib/schema.ts';
 import { dayMs, isDay } from '../../platform/lib/time/time.ts';
 import { composedStatement, tenantStatement } from '../../platform/store/statement.ts';
-import { countedByDay, dayByDay, daysOf } from '../common/day-by-day.ts';
+import { countedByDay, dayByDay, daysOf } from './day-by-day.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
-import { projectModel } from './model.ts';
+import { projectModel } from '../projects/model.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const Counts = namedSchema(
@@ -99,7 +99,7 @@ const milestonesOf = tenantStatement<MilestoneRow>(
  * @param since first day of the daily counts; default: no daily counts
  * @throws ApiError not_found, validation_failed, budget_exceeded
  */
-export async function progressOf(
+export async function progressOfProject(
   ctx: Context,
   id: string,
   since: string | undefined,
