@@ -19,7 +19,7 @@ import { issueKeys } from '../issues/query/sorting.ts';
 import { issueFiltering } from '../issues/query/filter.ts';
 import type { IssueResponse } from '../issues/model.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
-import { shapeIssues, type Shape } from '../issues/shape.ts';
+import { shapeIssues, type Shape } from '../issues/query/shape.ts';
 import { perColumnDefault } from './bodies.ts';
 import { cardKind } from './cards/card.ts';
 import {

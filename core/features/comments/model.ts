@@ -5,7 +5,7 @@ import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { issueOfPart, partOfIssue } from '../issues/order/part.ts';
-import { commentToIndex } from '../search/pending.ts';
+import { textToIndex } from '../issues/search-pending.ts';
 import { comment } from './contract.ts';
 
 const part = partOfIssue('comments');
@@ -27,12 +27,15 @@ export const commentModel = modelOf(comment, {
   },
   special: {
     ...part.special,
-    related: (scope, before, after) => ({
-      last: [
-        tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
-        ...commentToIndex(scope, before, after),
-      ],
-    }),
+    related: (scope, before, after) => {
+      const isSameText = before?.body === after.body && before.deletedAt === after.deletedAt;
+      return {
+        last: [
+          tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
+          ...(isSameText ? [] : [textToIndex(scope, after.id)]),
+        ],
+      };
+    },
   },
 });
 /** Fails the batch if the issue was deleted in the meantime. */

@@ -2,6 +2,9 @@ import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, markdown, number, referenceBy, text, time } from '../../kernel/contract/field.ts';
 import { team } from '../teams/contract.ts';
 
+/** Name of the timer of a team, and of the actor of its events. */
+export const cyclesTimerName = 'cycles';
+
 export const cycle = defineContract({
   name: 'cycle',
   path: 'cycles',

@@ -4,9 +4,7 @@
 import { neverMs } from '../../kernel/events/work/queue.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-
-/** Name of the timer of a team, and of the actor of its events. */
-export const cyclesTimerName = 'cycles';
+import { cyclesTimerName } from './contract.ts';
 
 /**
  * Uses the earliest time of the open cycles; without open cycles, a team with a rhythm is due at `:at`.

@@ -9,9 +9,9 @@ import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts'
 import { type Op, tenantOp } from '../../platform/store/store.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
-import { cycle } from './contract.ts';
+import { cycle, cyclesTimerName } from './contract.ts';
 import { completing, createAhead, starting } from './course.ts';
-import { cyclesTimerName, cyclesDueOp } from './due.ts';
+import { cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
 import { issueModel } from '../issues/model.ts';

@@ -6,7 +6,7 @@ import type { Context, View } from '../../kernel/context.ts';
 import { ApiError, wordsOfField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import type { IssueChanges, IssuePatch, IssueSelectionInput } from './bodies.ts';
 import { issueModel, type Issue } from './model.ts';
-import { resolvePatch } from './references.ts';
+import { resolvePatch } from './references/references.ts';
 import { requireBytes, selectIssues, type Selected } from './query/select.ts';
 
 type Changes = Static<typeof IssueChanges>;

@@ -23,6 +23,9 @@ import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
 import { state, type StateType } from '../workflows/contract.ts';
 
+/** Name of the timer that ends a snooze, and of the actor of its events. */
+export const snoozeTimerName = 'snooze';
+
 /** Least urgent first. */
 export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export const descriptionBytesMax = 256 * 1024;

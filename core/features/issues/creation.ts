@@ -11,7 +11,7 @@ import { issue as contract } from './contract.ts';
 import { importedTimes, importedCreation } from './imported.ts';
 import { inState } from './query/in-state.ts';
 import { issueModel, type Issue } from './model.ts';
-import { resolvePatch, teamOf } from './references.ts';
+import { resolvePatch, teamOf } from './references/references.ts';
 import { selectedBytesMax } from './query/select.ts';
 import { lastRank } from './order/sub-order.ts';
 import { firstState, statesOf, type StateEntry } from '../workflows/states.ts';

@@ -7,7 +7,7 @@ import { ApiError, invalidField, notFound } from '../../platform/lib/errors/erro
 import { externalTextMax, type IssueUpsertInput } from './bodies.ts';
 import { idOfExternal, issueLocation, planIssue, type ExternalReference } from './creation.ts';
 import { issueModel, type Issue, type IssueResponse } from './model.ts';
-import { resolvePatch, teamOf } from './references.ts';
+import { resolvePatch, teamOf } from './references/references.ts';
 
 export async function getExternal(ctx: Context, reference: ExternalReference): Promise<IssueResponse> {
   const id = await idOfExternal(ctx, reference);

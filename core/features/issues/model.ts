@@ -9,17 +9,14 @@ import type { EventType } from '../../kernel/events/catalogue.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import { enteringOps } from '../cycles/entering.ts';
+import { enteringOps } from './references/cycle.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
-import { issueToIndex } from '../search/pending.ts';
-import { issue, priorities } from './contract.ts';
+import { issueToIndex } from './search-pending.ts';
+import { issue, priorities, snoozeTimerName } from './contract.ts';
 import { stateTimes } from './query/in-state.ts';
 import { issueNumber } from './order/number.ts';
 import { purgedOps } from './purged.ts';
-
-/** Name of the timer that ends a snooze. */
-export const snoozeTimerName = 'snooze';
 
 export type IssueResponse = EntityResponse<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof storedFields>;

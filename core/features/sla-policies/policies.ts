@@ -12,7 +12,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/query/filter.ts';
-import { slaTimerName } from '../sla/timer-name.ts';
+import { slaTimerName } from '../sla/contract.ts';
 import { idOfName } from '../../kernel/resource/names/names.ts';
 import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';

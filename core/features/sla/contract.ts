@@ -9,6 +9,9 @@ import { issue } from '../issues/contract.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
 import { teamKey } from '../teams/contract.ts';
 
+/** Name of the reaction, of the timer of clocks and deleted policies, and of the actor of their events. */
+export const slaTimerName = 'sla';
+
 const states = ['running', 'paused', 'at_risk', 'breached', 'met', 'canceled'] as const;
 export type ClockState = (typeof states)[number];
 

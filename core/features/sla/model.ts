@@ -7,8 +7,7 @@ import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { neverDue } from '../issues/model.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { slaTimerName } from './timer-name.ts';
-import { slaClock } from './contract.ts';
+import { slaClock, slaTimerName } from './contract.ts';
 import { firesAt } from './counting.ts';
 
 /** Columns of the issue that are shown with a clock, as a JSON array. */

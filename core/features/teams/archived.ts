@@ -7,8 +7,8 @@ import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { TeamEntry } from '../../kernel/resource/names/teams.ts';
-import { snoozeTimerName } from '../issues/model.ts';
-import { slaTimerName } from '../sla/timer-name.ts';
+import { snoozeTimerName } from '../issues/contract.ts';
+import { slaTimerName } from '../sla/contract.ts';
 
 /** @param path path of the team in the request @throws ApiError validation_failed */
 export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {

@@ -11,7 +11,7 @@ import { findState, stateByName } from '../workflows/states.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
-import { cyclesTimerName } from '../cycles/due.ts';
+import { cyclesTimerName } from '../cycles/contract.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';
 

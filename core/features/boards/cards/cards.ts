@@ -12,7 +12,7 @@ import { invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
 import { issueModel } from '../../issues/model.ts';
 import { withIssueVisibility } from '../../issues/seen.ts';
-import { readShape, shapeIssues, type Shape } from '../../issues/shape.ts';
+import { readShape, shapeIssues, type Shape } from '../../issues/query/shape.ts';
 import { perColumnDefault } from '../bodies.ts';
 import { readCells, type BoardCell, type CardPosition } from './cells.ts';
 import type { Group } from '../grouping.ts';

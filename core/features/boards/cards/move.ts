@@ -9,7 +9,7 @@ import { didYouMeanAny } from '../../../platform/lib/text/nearest.ts';
 import type { IssuePatch } from '../../issues/bodies.ts';
 import { issueModel, type Issue } from '../../issues/model.ts';
 import type { OrderPosition } from '../../issues/order/order-position.ts';
-import { resolvePatch } from '../../issues/references.ts';
+import { resolvePatch } from '../../issues/references/references.ts';
 import { requireMayChange } from '../../issues/seen.ts';
 import type { Move } from '../bodies.ts';
 import { cardMoved } from './card.ts';

@@ -9,7 +9,7 @@ import { requireTakesIssues } from '../../teams/archived.ts';
 import type { IssueMoveInput } from '../bodies.ts';
 import { inState } from '../query/in-state.ts';
 import { issueModel, type Issue, type IssueResponse } from '../model.ts';
-import { resolvePatch, teamOf } from '../references.ts';
+import { resolvePatch, teamOf } from '../references/references.ts';
 
 /** @throws ApiError not_found, precondition_failed, validation_failed */
 export async function moveIssue(

@@ -24,13 +24,13 @@ import { isListed, whereDeleted, type Deleted } from '../../../kernel/resource/d
 import type { Condition, Page, SortKey } from '../../../platform/store/page.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { withFieldsAt } from '../../fields/as-of.ts';
-import { relationQuery } from '../../relations/narrowing.ts';
+import { relationQuery } from './relations.ts';
 import { slaClock } from '../../sla/contract.ts';
 import { issue } from '../contract.ts';
 import { issueFiltering } from './filter.ts';
 import { requestedFilters, type IssueExtras, type IssueQuery } from '../issues.ts';
 import { issueModel, type IssueResponse } from '../model.ts';
-import { readShape, shapeIssues } from '../shape.ts';
+import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
 /** Maximum number of issues changed since the moment of a list. */

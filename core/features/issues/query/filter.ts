@@ -14,7 +14,7 @@ import {
 import { createFiltering } from '../../../kernel/resource/filter/filtering.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../../fields/filter.ts';
-import { cyclesMeant, relativeWords } from '../../cycles/relative-cycles.ts';
+import { cyclesMeant, relativeWords } from './relative-cycles.ts';
 import { label } from '../../labels/contract.ts';
 import { state } from '../../workflows/contract.ts';
 import { issue, priorities } from '../contract.ts';

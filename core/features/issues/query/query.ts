@@ -4,7 +4,7 @@ import { deletedQuery } from '../../../kernel/resource/deleted.ts';
 import { htmlQueryOf } from '../../../kernel/resource/html.ts';
 import { Closed, inputForm, pageQuery } from '../../../platform/lib/schema.ts';
 import { issue } from '../contract.ts';
-import { relationQuery } from '../../relations/narrowing.ts';
+import { relationQuery } from './relations.ts';
 import { referenceText } from '../../../kernel/resource/filter/filter.ts';
 import { issueReferences } from './filter.ts';
 

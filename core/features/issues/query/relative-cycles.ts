@@ -1,8 +1,8 @@
 // Resolves the filter values `current`, `next` and `previous` to the matching cycle of each team.
-import type { Directory } from '../../kernel/context.ts';
-import type { FilterWay } from '../../platform/lib/filter/filter.ts';
-import { namesIn } from '../../kernel/resource/filter/filter.ts';
-import { cycle } from './contract.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import type { FilterWay } from '../../../platform/lib/filter/filter.ts';
+import { namesIn } from '../../../kernel/resource/filter/filter.ts';
+import { cycle } from '../../cycles/contract.ts';
 
 export const relativeWords = { current: 'current', next: 'next', previous: 'previous' } as const;
 

@@ -1,17 +1,17 @@
 // Query parameters `fields` and `expand`, which select fields and return whole objects in place of
 // references. Both accept a closed list.
-import type { Context } from '../../kernel/context.ts';
-import { holderOf } from '../../kernel/rights/words.ts';
-import { responseProperties } from '../../kernel/contract/schemas.ts';
-import { memberModel } from '../people/members/model.ts';
-import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
-import { includedHtml } from '../../kernel/resource/html.ts';
-import { withVersion } from '../../platform/lib/response-version.ts';
-import { projectModel } from '../projects/model.ts';
-import { pageBytesMax } from '../../platform/store/page.ts';
-import { descriptionBytesMax, issue } from './contract.ts';
-import { issueModel, type IssueResponse } from './model.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { holderOf } from '../../../kernel/rights/words.ts';
+import { responseProperties } from '../../../kernel/contract/schemas.ts';
+import { memberModel } from '../../people/members/model.ts';
+import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { includedHtml } from '../../../kernel/resource/html.ts';
+import { withVersion } from '../../../platform/lib/response-version.ts';
+import { projectModel } from '../../projects/model.ts';
+import { pageBytesMax } from '../../../platform/store/page.ts';
+import { descriptionBytesMax, issue } from '../contract.ts';
+import { issueModel, type IssueResponse } from '../model.ts';
 
 const responseFields = Object.keys(responseProperties(issue));
 const expandable = ['assignee', 'project', 'parent'] as const;

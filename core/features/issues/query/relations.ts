@@ -1,12 +1,12 @@
 // Query parameters that filter issues by relations. They are not filter fields, because relations are not
 // part of an issue, so a subscription could not evaluate them.
 import { Type } from 'typebox';
-import type { Context } from '../../kernel/context.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { nameOf, described } from '../../platform/lib/schema.ts';
-import type { Condition } from '../../platform/store/page.ts';
-import { issue } from '../issues/contract.ts';
-import { issueModel } from '../issues/model.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { nameOf, described } from '../../../platform/lib/schema.ts';
+import type { Condition } from '../../../platform/store/page.ts';
+import { issue } from '../contract.ts';
+import { issueModel } from '../model.ts';
 
 const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
 

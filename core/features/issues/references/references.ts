@@ -1,19 +1,19 @@
 // Resolves references of issues in requests. An unknown reference causes a 422 with `not_found` at its path.
-import type { Context } from '../../kernel/context.ts';
-import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { storedValuesOf } from '../../kernel/resource/input.ts';
-import { findTeam, noTeam, type TeamEntry } from '../../kernel/resource/names/teams.ts';
-import { stateByName } from '../workflows/states.ts';
-import { milestoneAfter, resolveMilestone } from '../milestones/of-issue.ts';
-import { fieldsAfter } from '../fields/values.ts';
-import { resolveCycle } from '../cycles/entering.ts';
-import { labelsAfter } from './order/labels-after.ts';
-import type { IssueInput, IssuePatch } from './bodies.ts';
-import { issue as contract } from './contract.ts';
-import { inState } from './query/in-state.ts';
-import { issueModel, type Issue } from './model.ts';
-import { lastRank } from './order/sub-order.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { storedValuesOf } from '../../../kernel/resource/input.ts';
+import { findTeam, noTeam, type TeamEntry } from '../../../kernel/resource/names/teams.ts';
+import { stateByName } from '../../workflows/states.ts';
+import { milestoneAfter, resolveMilestone } from './milestone.ts';
+import { fieldsAfter } from '../../fields/values.ts';
+import { resolveCycle } from './cycle.ts';
+import { labelsAfter } from './labels.ts';
+import type { IssueInput, IssuePatch } from '../bodies.ts';
+import { issue as contract } from '../contract.ts';
+import { inState } from '../query/in-state.ts';
+import { issueModel, type Issue } from '../model.ts';
+import { lastRank } from '../order/sub-order.ts';
 
 const parentDepthMax = 10;
 

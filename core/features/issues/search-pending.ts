@@ -17,24 +17,22 @@ const noteComments = tenantStatement(
    ON CONFLICT DO UPDATE SET revision = revision + 1`,
 );
 
-interface Text {
+interface IssueText {
   readonly id: string;
   readonly deletedAt: number | null;
+  readonly title: string;
+  readonly description: string;
+  readonly teamId: string;
 }
-type Issue = Text & { readonly title: string; readonly description: string; readonly teamId: string };
-type Comment = Text & { readonly body: string };
 
 /** Deleting, restoring or moving an issue also marks its comments. */
-export function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
+export function issueToIndex(scope: Scope, before: IssueText | null, after: IssueText): Op[] {
   const isElsewhere =
     before !== null && (before.deletedAt !== after.deletedAt || before.teamId !== after.teamId);
   if (!isElsewhere && before?.title === after.title && before.description === after.description) return [];
-  const own = tenantOp(scope, note, { id: after.id });
+  const own = textToIndex(scope, after.id);
   return isElsewhere ? [own, tenantOp(scope, noteComments, { issueId: after.id })] : [own];
 }
 
-export function commentToIndex(scope: Scope, before: Comment | null, after: Comment): Op[] {
-  return before?.body === after.body && before.deletedAt === after.deletedAt
-    ? []
-    : [tenantOp(scope, note, { id: after.id })];
-}
+/** @param id id of the issue or comment that has the text */
+export const textToIndex = (scope: Scope, id: string): Op => tenantOp(scope, note, { id });

@@ -1,11 +1,11 @@
 // Adds issues to cycles: only to an open cycle of the same team, even with concurrent changes of the cycle.
 // Every issue that was ever in a cycle is recorded, so that progress can be read from the log.
-import type { Context, Directory } from '../../kernel/context.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { idOfName, type Naming } from '../../kernel/resource/names/names.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import { cycle } from './contract.ts';
+import type { Context, Directory } from '../../../kernel/context.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { idOfName, type Naming } from '../../../kernel/resource/names/names.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
+import { cycle } from '../../cycles/contract.ts';
 
 /** Fails the batch if the cycle was completed or deleted in the meantime. */
 const holdOpen = tenantStatement(

@@ -1,9 +1,9 @@
 // Milestones of issues. A milestone must belong to the project of the issue; moving the issue to another
 // project clears it.
-import type { Directory } from '../../kernel/context.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { idOfName, type Among, type Naming } from '../../kernel/resource/names/names.ts';
-import { milestone } from './contract.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { idOfName, type Among, type Naming } from '../../../kernel/resource/names/names.ts';
+import { milestone } from '../../milestones/contract.ts';
 
 interface IssueMilestone {
   readonly projectId: string | null;
