@@ -1,19 +1,28 @@
-// All features, one line each. Everything that the program collects from features is derived from this list.
+// All features, one line each. Everything that the program collects from features is derived from this list. A feature
+// imports only features above it, and the contracts of all.
 import { eventRoutes } from '../kernel/events/feed/routes.ts';
 import { defineFeature, type Feature } from '../kernel/feature.ts';
 import type { Route } from '../kernel/http/route.ts';
 import { usageRoutes } from '../kernel/ledger/routes.ts';
 import type { AllSamples } from '../kernel/samples.ts';
 import type { Resource } from '../kernel/resource/define.ts';
+import { people } from '../features/people/index.ts';
+import { apiKeys } from '../features/api-keys/index.ts';
+import { signIn } from '../features/sign-in/index.ts';
+import { oauth } from '../features/oauth/index.ts';
+import { me } from '../features/me/index.ts';
+import { auditLog } from '../features/audit-log/index.ts';
+import { workflows } from '../features/workflows/index.ts';
+import { teams } from '../features/teams/index.ts';
+import { fields } from '../features/fields/index.ts';
+import { projects } from '../features/projects/index.ts';
+import { templates } from '../features/templates/index.ts';
 import { issues } from '../features/issues/index.ts';
 import { comments } from '../features/comments/index.ts';
 import { attachments } from '../features/attachments/index.ts';
-import { fields } from '../features/fields/index.ts';
 import { relations } from '../features/relations/index.ts';
-import { templates } from '../features/templates/index.ts';
 import { reactions } from '../features/reactions/index.ts';
 import { subscribers } from '../features/subscribers/index.ts';
-import { projects } from '../features/projects/index.ts';
 import { projectUpdates } from '../features/project-updates/index.ts';
 import { milestones } from '../features/milestones/index.ts';
 import { pipelines } from '../features/pipelines/index.ts';
@@ -23,24 +32,16 @@ import { progress } from '../features/progress/index.ts';
 import { boards } from '../features/boards/index.ts';
 import { views } from '../features/views/index.ts';
 import { labels } from '../features/labels/index.ts';
-import { workflows } from '../features/workflows/index.ts';
 import { calendars } from '../features/calendars/index.ts';
 import { slaPolicies } from '../features/sla-policies/index.ts';
 import { sla } from '../features/sla/index.ts';
-import { teams } from '../features/teams/index.ts';
 import { search } from '../features/search/index.ts';
-import { notifications } from '../features/notifications/index.ts';
-import { people } from '../features/people/index.ts';
-import { me } from '../features/me/index.ts';
-import { auditLog } from '../features/audit-log/index.ts';
 import { inbox } from '../features/inbox/index.ts';
-import { apiKeys } from '../features/api-keys/index.ts';
-import { signIn } from '../features/sign-in/index.ts';
-import { oauth } from '../features/oauth/index.ts';
+import { notifications } from '../features/notifications/index.ts';
 import { triage } from '../features/triage/index.ts';
 import { webhooks } from '../features/webhooks/index.ts';
-import { plugins } from '../features/plugins/index.ts';
 import { proposals } from '../features/proposals/index.ts';
+import { plugins } from '../features/plugins/index.ts';
 import { agents } from '../features/agents/index.ts';
 import { exportAndImport } from '../features/export/index.ts';
 
@@ -69,15 +70,23 @@ const operation = defineFeature({
 });
 
 export const features: readonly Feature[] = [
+  people,
+  apiKeys,
+  signIn,
+  oauth,
+  me,
+  auditLog,
+  workflows,
+  teams,
+  fields,
+  projects,
+  templates,
   issues,
   comments,
   attachments,
-  fields,
   relations,
-  templates,
   reactions,
   subscribers,
-  projects,
   projectUpdates,
   milestones,
   pipelines,
@@ -87,25 +96,17 @@ export const features: readonly Feature[] = [
   boards,
   views,
   labels,
-  workflows,
   calendars,
   slaPolicies,
   sla,
-  teams,
   search,
-  notifications,
-  people,
-  me,
-  auditLog,
   inbox,
-  apiKeys,
-  signIn,
-  oauth,
+  notifications,
   triage,
   events,
   webhooks,
-  plugins,
   proposals,
+  plugins,
   agents,
   exportAndImport,
   operation,

@@ -23,6 +23,13 @@ function tagsOf({ resources = [], contracts = [], tags = [] }: Feature): Tag[] {
   return [...resources.map(({ contract }) => contract), ...contracts].map(tagOf).concat(tags);
 }
 
-export const tagGroups: readonly TagGroup[] = Object.entries(
-  Object.groupBy(features, ({ tagGroup = 'Tracker' }) => tagGroup),
-).map(([name, group = []]) => ({ name, tags: group.flatMap(tagsOf) }));
+/** The document begins with the tracker, although its features depend on people and access. */
+const groups: Readonly<Partial<Record<string, readonly Feature[]>>> = {
+  Tracker: [],
+  ...Object.groupBy(features, ({ tagGroup = 'Tracker' }) => tagGroup),
+};
+
+export const tagGroups: readonly TagGroup[] = Object.entries(groups).map(([name, group = []]) => ({
+  name,
+  tags: group.flatMap(tagsOf),
+}));

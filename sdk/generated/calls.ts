@@ -50,6 +50,24 @@ import type { View, ViewQuery } from './views.ts';
 
 /** Calls allowed by the read scope, by namespace. */
 export interface ReadCalls {
+  readonly fields: {
+    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
+    list(query?: FieldQuery): Promise<Page<Received<Field>>>;
+  };
+  readonly projects: {
+    /** Get a project. */
+    get(id: string, query?: ProjectGetQuery): Promise<Received<ProjectAsOf>>;
+    /** List projects, newest first. */
+    list(query?: ProjectQuery): Promise<Page<Received<Project>>>;
+    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
+    progress(id: string, query?: ProjectProgressQuery): Promise<ProjectProgress>;
+  };
+  readonly templates: {
+    /** List templates. With `team`, lists the templates for issues of that team. */
+    list(query?: TemplateQuery): Promise<Page<Received<Template>>>;
+    /** Get a template. */
+    get(id: string): Promise<Received<Template>>;
+  };
   readonly issues: {
     /** Get an issue. */
     get(id: string, query?: IssueGetQuery & { fields?: never }): Promise<Received<IssueAsOf>>;
@@ -70,21 +88,11 @@ export interface ReadCalls {
     /** List the attachments of an issue, oldest first. */
     list(issueId: string, query?: AttachmentQuery): Promise<Page<Attachment>>;
   };
-  readonly fields: {
-    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
-    list(query?: FieldQuery): Promise<Page<Received<Field>>>;
-  };
   readonly relations: {
     /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
     list(issueId: string, query?: RelationQuery): Promise<Page<Relation>>;
     /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
     get(id: string): Promise<Relation>;
-  };
-  readonly templates: {
-    /** List templates. With `team`, lists the templates for issues of that team. */
-    list(query?: TemplateQuery): Promise<Page<Received<Template>>>;
-    /** Get a template. */
-    get(id: string): Promise<Received<Template>>;
   };
   readonly reactions: {
     /** List the reactions to a comment, grouped by emoji. */
@@ -95,14 +103,6 @@ export interface ReadCalls {
   readonly subscribers: {
     /** List the subscribers of an issue, earliest first. */
     list(id: string, query?: SubscriberQuery): Promise<Page<Subscriber>>;
-  };
-  readonly projects: {
-    /** Get a project. */
-    get(id: string, query?: ProjectGetQuery): Promise<Received<ProjectAsOf>>;
-    /** List projects, newest first. */
-    list(query?: ProjectQuery): Promise<Page<Received<Project>>>;
-    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
-    progress(id: string, query?: ProjectProgressQuery): Promise<ProjectProgress>;
   };
   readonly 'project-updates': {
     /** List the updates of a project, newest first. */
@@ -158,6 +158,12 @@ export interface ReadCalls {
 
 /** Calls that need the write scope, by namespace. */
 export interface WriteCalls {
+  readonly projects: {
+    /** Create a project. */
+    create(body: ProjectCreate): Promise<Received<Project>>;
+    /** Change a project. */
+    update(id: string, body: ProjectPatch, options?: VersionOptions): Promise<Received<Project>>;
+  };
   readonly issues: {
     /** Create an issue. */
     create(body: IssueCreate): Promise<IssueCreated>;
@@ -192,12 +198,6 @@ export interface WriteCalls {
     /** Remove your reaction. Removing a reaction that was already removed has no effect. */
     delete(id: string, options?: VersionOptions): Promise<void>;
   };
-  readonly projects: {
-    /** Create a project. */
-    create(body: ProjectCreate): Promise<Received<Project>>;
-    /** Change a project. */
-    update(id: string, body: ProjectPatch, options?: VersionOptions): Promise<Received<Project>>;
-  };
   readonly 'project-updates': {
     /** Post an update of a project, which sets its health. */
     create(projectId: string, body: StatusUpdateCreate): Promise<StatusUpdate>;
@@ -224,15 +224,15 @@ export interface WriteCalls {
 
 /** Resource of the required scopes, by namespace of `ctx`. */
 export interface ScopeNamespaces {
+  readonly fields: 'workflows';
+  readonly projects: 'projects';
+  readonly templates: 'issues';
   readonly issues: 'issues';
   readonly comments: 'comments';
   readonly attachments: 'attachments';
-  readonly fields: 'workflows';
   readonly relations: 'issues';
-  readonly templates: 'issues';
   readonly reactions: 'comments';
   readonly subscribers: 'issues';
-  readonly projects: 'projects';
   readonly 'project-updates': 'projects';
   readonly milestones: 'projects';
   readonly pipelines: 'releases';

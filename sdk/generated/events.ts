@@ -62,6 +62,41 @@ export interface EventsSample {
  * unknown types.
  */
 export const EVENT_TYPES = [
+  'member.added',
+  'member.updated',
+  'member.removed',
+  'workspace.created',
+  'workspace.updated',
+  'api_key.created',
+  'api_key.rolled',
+  'api_key.revoked',
+  'oauth_app.created',
+  'oauth_app.updated',
+  'oauth_app.deleted',
+  'oauth_app.secret_rotated',
+  'grant.created',
+  'grant.updated',
+  'grant.revoked',
+  'workflow.state_created',
+  'workflow.state_updated',
+  'workflow.state_deleted',
+  'team.created',
+  'team.updated',
+  'team.archived',
+  'team.unarchived',
+  'field.created',
+  'field.updated',
+  'field.deleted',
+  'field.restored',
+  'project.created',
+  'project.updated',
+  'project.deleted',
+  'project.restored',
+  'project.archived',
+  'project.unarchived',
+  'template.created',
+  'template.updated',
+  'template.deleted',
   'issue.created',
   'issue.purged',
   'issue.relation_added',
@@ -83,23 +118,10 @@ export const EVENT_TYPES = [
   'comment.restored',
   'comment.resolved',
   'comment.unresolved',
-  'field.created',
-  'field.updated',
-  'field.deleted',
-  'field.restored',
-  'template.created',
-  'template.updated',
-  'template.deleted',
   'reaction.added',
   'reaction.removed',
   'issue.subscribed',
   'issue.unsubscribed',
-  'project.created',
-  'project.updated',
-  'project.deleted',
-  'project.restored',
-  'project.archived',
-  'project.unarchived',
   'project.update_posted',
   'project.update_edited',
   'project.update_deleted',
@@ -131,9 +153,6 @@ export const EVENT_TYPES = [
   'label.created',
   'label.updated',
   'label.deleted',
-  'workflow.state_created',
-  'workflow.state_updated',
-  'workflow.state_deleted',
   'calendar.created',
   'calendar.updated',
   'calendar.deleted',
@@ -148,41 +167,22 @@ export const EVENT_TYPES = [
   'sla.met',
   'sla.reached_late',
   'sla.canceled',
-  'team.created',
-  'team.updated',
-  'team.archived',
-  'team.unarchived',
-  'member.added',
-  'member.updated',
-  'member.removed',
-  'workspace.created',
-  'workspace.updated',
   'inbox.item_created',
   'inbox.item_updated',
   'inbox.item_read',
   'inbox.item_archived',
-  'api_key.created',
-  'api_key.rolled',
-  'api_key.revoked',
-  'oauth_app.created',
-  'oauth_app.updated',
-  'oauth_app.deleted',
-  'oauth_app.secret_rotated',
-  'grant.created',
-  'grant.updated',
-  'grant.revoked',
   'webhook.created',
   'webhook.ping',
   'webhook.updated',
   'webhook.deleted',
   'webhook.disabled',
   'webhook.secret_rotated',
-  'plugin.installed',
-  'plugin.updated',
-  'plugin.disabled',
   'automation.proposed',
   'automation.approved',
   'automation.rejected',
+  'plugin.installed',
+  'plugin.updated',
+  'plugin.disabled',
   'board.card_moved',
   'inbox.preferences_updated',
   'system.problem_raised',
@@ -197,12 +197,19 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** An event type, all types of a resource such as `issue.*`, or `*` for all. */
 export type EventPattern =
   | EventType
+  | 'member.*'
+  | 'workspace.*'
+  | 'api_key.*'
+  | 'oauth_app.*'
+  | 'grant.*'
+  | 'workflow.*'
+  | 'team.*'
+  | 'field.*'
+  | 'project.*'
+  | 'template.*'
   | 'issue.*'
   | 'comment.*'
-  | 'field.*'
-  | 'template.*'
   | 'reaction.*'
-  | 'project.*'
   | 'milestone.*'
   | 'pipeline.*'
   | 'release.*'
@@ -210,20 +217,13 @@ export type EventPattern =
   | 'board.*'
   | 'view.*'
   | 'label.*'
-  | 'workflow.*'
   | 'calendar.*'
   | 'sla_policy.*'
   | 'sla.*'
-  | 'team.*'
-  | 'member.*'
-  | 'workspace.*'
   | 'inbox.*'
-  | 'api_key.*'
-  | 'oauth_app.*'
-  | 'grant.*'
   | 'webhook.*'
-  | 'plugin.*'
   | 'automation.*'
+  | 'plugin.*'
   | 'system.*'
   | '*';
 
@@ -232,6 +232,41 @@ export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown
 
 /** `data` of an event, by event type: the object as it was when the event happened. */
 export interface EventData {
+  'member.added': Member;
+  'member.updated': Changed<Member>;
+  'member.removed': Changed<Member>;
+  'workspace.created': Workspace;
+  'workspace.updated': Changed<Workspace>;
+  'api_key.created': ApiKey;
+  'api_key.rolled': Changed<ApiKey>;
+  'api_key.revoked': Changed<ApiKey>;
+  'oauth_app.created': OAuthApp;
+  'oauth_app.updated': Changed<OAuthApp>;
+  'oauth_app.deleted': Changed<OAuthApp>;
+  'oauth_app.secret_rotated': Changed<OAuthApp>;
+  'grant.created': Grant;
+  'grant.updated': Changed<Grant>;
+  'grant.revoked': Changed<Grant>;
+  'workflow.state_created': WorkflowState;
+  'workflow.state_updated': Changed<WorkflowState>;
+  'workflow.state_deleted': Changed<WorkflowState>;
+  'team.created': Team;
+  'team.updated': Changed<Team>;
+  'team.archived': Changed<Team>;
+  'team.unarchived': Changed<Team>;
+  'field.created': Field;
+  'field.updated': Changed<Field>;
+  'field.deleted': Changed<Field>;
+  'field.restored': Changed<Field>;
+  'project.created': Project;
+  'project.updated': Changed<Project>;
+  'project.deleted': Changed<Project>;
+  'project.restored': Changed<Project>;
+  'project.archived': Changed<Project>;
+  'project.unarchived': Changed<Project>;
+  'template.created': Template;
+  'template.updated': Changed<Template>;
+  'template.deleted': Changed<Template>;
   'issue.created': Issue;
   'issue.purged': Issue;
   'issue.relation_added': IssueWithRelation;
@@ -253,23 +288,10 @@ export interface EventData {
   'comment.restored': Changed<Comment>;
   'comment.resolved': Changed<Comment>;
   'comment.unresolved': Changed<Comment>;
-  'field.created': Field;
-  'field.updated': Changed<Field>;
-  'field.deleted': Changed<Field>;
-  'field.restored': Changed<Field>;
-  'template.created': Template;
-  'template.updated': Changed<Template>;
-  'template.deleted': Changed<Template>;
   'reaction.added': Reaction;
   'reaction.removed': Changed<Reaction>;
   'issue.subscribed': Subscriber;
   'issue.unsubscribed': Subscriber;
-  'project.created': Project;
-  'project.updated': Changed<Project>;
-  'project.deleted': Changed<Project>;
-  'project.restored': Changed<Project>;
-  'project.archived': Changed<Project>;
-  'project.unarchived': Changed<Project>;
   'project.update_posted': StatusUpdate;
   'project.update_edited': Changed<StatusUpdate>;
   'project.update_deleted': Changed<StatusUpdate>;
@@ -301,9 +323,6 @@ export interface EventData {
   'label.created': Label;
   'label.updated': Changed<Label>;
   'label.deleted': Changed<Label>;
-  'workflow.state_created': WorkflowState;
-  'workflow.state_updated': Changed<WorkflowState>;
-  'workflow.state_deleted': Changed<WorkflowState>;
   'calendar.created': Calendar;
   'calendar.updated': Changed<Calendar>;
   'calendar.deleted': Changed<Calendar>;
@@ -318,41 +337,22 @@ export interface EventData {
   'sla.met': Changed<SlaClock>;
   'sla.reached_late': Changed<SlaClock>;
   'sla.canceled': Changed<SlaClock>;
-  'team.created': Team;
-  'team.updated': Changed<Team>;
-  'team.archived': Changed<Team>;
-  'team.unarchived': Changed<Team>;
-  'member.added': Member;
-  'member.updated': Changed<Member>;
-  'member.removed': Changed<Member>;
-  'workspace.created': Workspace;
-  'workspace.updated': Changed<Workspace>;
   'inbox.item_created': InboxItem;
   'inbox.item_updated': Changed<InboxItem>;
   'inbox.item_read': Changed<InboxItem>;
   'inbox.item_archived': Changed<InboxItem>;
-  'api_key.created': ApiKey;
-  'api_key.rolled': Changed<ApiKey>;
-  'api_key.revoked': Changed<ApiKey>;
-  'oauth_app.created': OAuthApp;
-  'oauth_app.updated': Changed<OAuthApp>;
-  'oauth_app.deleted': Changed<OAuthApp>;
-  'oauth_app.secret_rotated': Changed<OAuthApp>;
-  'grant.created': Grant;
-  'grant.updated': Changed<Grant>;
-  'grant.revoked': Changed<Grant>;
   'webhook.created': Webhook;
   'webhook.ping': Webhook;
   'webhook.updated': Changed<Webhook>;
   'webhook.deleted': Changed<Webhook>;
   'webhook.disabled': Changed<Webhook>;
   'webhook.secret_rotated': Changed<Webhook>;
-  'plugin.installed': Plugin;
-  'plugin.updated': Changed<Plugin>;
-  'plugin.disabled': Changed<Plugin>;
   'automation.proposed': Proposal;
   'automation.approved': Proposal;
   'automation.rejected': Proposal;
+  'plugin.installed': Plugin;
+  'plugin.updated': Changed<Plugin>;
+  'plugin.disabled': Changed<Plugin>;
   'board.card_moved': BoardCardMoved;
   'inbox.preferences_updated': MemberInboxPreferences;
   'system.problem_raised': SystemProblem;

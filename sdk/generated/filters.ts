@@ -3,6 +3,191 @@
 import type { Test } from '../filter.ts';
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface MemberFilter {
+  readonly and?: readonly MemberFilter[] | undefined;
+  readonly or?: readonly MemberFilter[] | undefined;
+  readonly not?: MemberFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly email?: Test<string | null, TextTests> | undefined;
+  readonly role?: Test<'guest' | 'member' | 'admin' | 'owner' | null, OrderedValueTests> | undefined;
+  readonly teams?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface WorkspaceFilter {
+  readonly and?: readonly WorkspaceFilter[] | undefined;
+  readonly or?: readonly WorkspaceFilter[] | undefined;
+  readonly not?: WorkspaceFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ApiKeyFilter {
+  readonly and?: readonly ApiKeyFilter[] | undefined;
+  readonly or?: readonly ApiKeyFilter[] | undefined;
+  readonly not?: ApiKeyFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly prefix?: Test<string | null, TextTests> | undefined;
+  readonly scopes?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly replacedBy?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface OAuthAppFilter {
+  readonly and?: readonly OAuthAppFilter[] | undefined;
+  readonly or?: readonly OAuthAppFilter[] | undefined;
+  readonly not?: OAuthAppFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly homepage?: Test<string | null, TextTests> | undefined;
+  readonly redirectUris?: Test<string | null, TextTests> | undefined;
+  readonly confidential?: Test<boolean | null, ValueTests> | undefined;
+  readonly verified?: Test<boolean | null, ValueTests> | undefined;
+  readonly secretSince?: Test<string | null, OrderedValueTests> | undefined;
+  readonly previousSecretExpiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface GrantFilter {
+  readonly and?: readonly GrantFilter[] | undefined;
+  readonly or?: readonly GrantFilter[] | undefined;
+  readonly not?: GrantFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly redirectHost?: Test<string | null, TextTests> | undefined;
+  readonly resource?: Test<'api' | 'mcp' | null, OrderedValueTests> | undefined;
+  readonly scopes?: Test<string | null, TextTests> | undefined;
+  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
+  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface WorkflowStateFilter {
+  readonly and?: readonly WorkflowStateFilter[] | undefined;
+  readonly or?: readonly WorkflowStateFilter[] | undefined;
+  readonly not?: WorkflowStateFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly type?:
+    | Test<
+        | 'triage'
+        | 'backlog'
+        | 'unstarted'
+        | 'started'
+        | 'completed'
+        | 'canceled'
+        | 'duplicate'
+        | 'cancelled'
+        | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly position?: Test<number | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface TeamFilter {
+  readonly and?: readonly TeamFilter[] | undefined;
+  readonly or?: readonly TeamFilter[] | undefined;
+  readonly not?: TeamFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly key?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly triage?: Test<'off' | 'outside' | 'all' | null, OrderedValueTests> | undefined;
+  readonly timeZone?: Test<string | null, TextTests> | undefined;
+  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface FieldFilter {
+  readonly and?: readonly FieldFilter[] | undefined;
+  readonly or?: readonly FieldFilter[] | undefined;
+  readonly not?: FieldFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly key?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly type?:
+    | Test<
+        'text' | 'number' | 'date' | 'select' | 'multi_select' | 'member' | 'url' | 'checkbox' | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly required?: Test<boolean | null, ValueTests> | undefined;
+  readonly archived?: Test<boolean | null, ValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ProjectFilter {
+  readonly and?: readonly ProjectFilter[] | undefined;
+  readonly or?: readonly ProjectFilter[] | undefined;
+  readonly not?: ProjectFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly status?:
+    | Test<'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | null, OrderedValueTests>
+    | undefined;
+  readonly health?: Test<'on_track' | 'at_risk' | 'off_track' | null, OrderedValueTests> | undefined;
+  readonly lead?: Test<string | null, TextTests> | undefined;
+  readonly members?: Test<string | null, TextTests> | undefined;
+  readonly startDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly targetDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly icon?: Test<string | null, TextTests> | undefined;
+  readonly color?: Test<string | null, TextTests> | undefined;
+  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface TemplateFilter {
+  readonly and?: readonly TemplateFilter[] | undefined;
+  readonly or?: readonly TemplateFilter[] | undefined;
+  readonly not?: TemplateFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly priority?:
+    Test<'none' | 'low' | 'medium' | 'high' | 'urgent' | null, OrderedValueTests> | undefined;
+  readonly assignee?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly labels?: Test<string | null, TextTests> | undefined;
+  readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
+  readonly subIssues?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface IssueFilter {
   readonly and?: readonly IssueFilter[] | undefined;
   readonly or?: readonly IssueFilter[] | undefined;
@@ -58,49 +243,6 @@ export interface CommentFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface FieldFilter {
-  readonly and?: readonly FieldFilter[] | undefined;
-  readonly or?: readonly FieldFilter[] | undefined;
-  readonly not?: FieldFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly key?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly description?: Test<string | null, TextTests> | undefined;
-  readonly type?:
-    | Test<
-        'text' | 'number' | 'date' | 'select' | 'multi_select' | 'member' | 'url' | 'checkbox' | null,
-        OrderedValueTests
-      >
-    | undefined;
-  readonly required?: Test<boolean | null, ValueTests> | undefined;
-  readonly archived?: Test<boolean | null, ValueTests> | undefined;
-  readonly team?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface TemplateFilter {
-  readonly and?: readonly TemplateFilter[] | undefined;
-  readonly or?: readonly TemplateFilter[] | undefined;
-  readonly not?: TemplateFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly team?: Test<string | null, TextTests> | undefined;
-  readonly title?: Test<string | null, TextTests> | undefined;
-  readonly description?: Test<string | null, TextTests> | undefined;
-  readonly priority?:
-    Test<'none' | 'low' | 'medium' | 'high' | 'urgent' | null, OrderedValueTests> | undefined;
-  readonly assignee?: Test<string | null, TextTests> | undefined;
-  readonly project?: Test<string | null, TextTests> | undefined;
-  readonly labels?: Test<string | null, TextTests> | undefined;
-  readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
-  readonly subIssues?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface ReactionFilter {
   readonly and?: readonly ReactionFilter[] | undefined;
   readonly or?: readonly ReactionFilter[] | undefined;
@@ -153,29 +295,6 @@ export interface SubscriberFilter {
   readonly identifier?: Test<string | null, ValueTests> | undefined;
   readonly stateId?: Test<string | null, ValueTests> | undefined;
   readonly [part: `fields.${string}`]: Test<string | number | boolean | null, OrderedTextTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface ProjectFilter {
-  readonly and?: readonly ProjectFilter[] | undefined;
-  readonly or?: readonly ProjectFilter[] | undefined;
-  readonly not?: ProjectFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly description?: Test<string | null, TextTests> | undefined;
-  readonly status?:
-    | Test<'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | null, OrderedValueTests>
-    | undefined;
-  readonly health?: Test<'on_track' | 'at_risk' | 'off_track' | null, OrderedValueTests> | undefined;
-  readonly lead?: Test<string | null, TextTests> | undefined;
-  readonly members?: Test<string | null, TextTests> | undefined;
-  readonly startDate?: Test<string | null, OrderedTextTests> | undefined;
-  readonly targetDate?: Test<string | null, OrderedTextTests> | undefined;
-  readonly icon?: Test<string | null, TextTests> | undefined;
-  readonly color?: Test<string | null, TextTests> | undefined;
-  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
@@ -307,33 +426,6 @@ export interface LabelFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface WorkflowStateFilter {
-  readonly and?: readonly WorkflowStateFilter[] | undefined;
-  readonly or?: readonly WorkflowStateFilter[] | undefined;
-  readonly not?: WorkflowStateFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly type?:
-    | Test<
-        | 'triage'
-        | 'backlog'
-        | 'unstarted'
-        | 'started'
-        | 'completed'
-        | 'canceled'
-        | 'duplicate'
-        | 'cancelled'
-        | null,
-        OrderedValueTests
-      >
-    | undefined;
-  readonly position?: Test<number | null, OrderedValueTests> | undefined;
-  readonly team?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface CalendarFilter {
   readonly and?: readonly CalendarFilter[] | undefined;
   readonly or?: readonly CalendarFilter[] | undefined;
@@ -387,47 +479,6 @@ export interface SlaClockFilter {
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly team?: Test<string | null, TextTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface TeamFilter {
-  readonly and?: readonly TeamFilter[] | undefined;
-  readonly or?: readonly TeamFilter[] | undefined;
-  readonly not?: TeamFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly key?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly triage?: Test<'off' | 'outside' | 'all' | null, OrderedValueTests> | undefined;
-  readonly timeZone?: Test<string | null, TextTests> | undefined;
-  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface MemberFilter {
-  readonly and?: readonly MemberFilter[] | undefined;
-  readonly or?: readonly MemberFilter[] | undefined;
-  readonly not?: MemberFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly email?: Test<string | null, TextTests> | undefined;
-  readonly role?: Test<'guest' | 'member' | 'admin' | 'owner' | null, OrderedValueTests> | undefined;
-  readonly teams?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface WorkspaceFilter {
-  readonly and?: readonly WorkspaceFilter[] | undefined;
-  readonly or?: readonly WorkspaceFilter[] | undefined;
-  readonly not?: WorkspaceFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
@@ -492,57 +543,6 @@ export interface InboxItemFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface ApiKeyFilter {
-  readonly and?: readonly ApiKeyFilter[] | undefined;
-  readonly or?: readonly ApiKeyFilter[] | undefined;
-  readonly not?: ApiKeyFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly prefix?: Test<string | null, TextTests> | undefined;
-  readonly scopes?: Test<string | null, TextTests> | undefined;
-  readonly member?: Test<string | null, TextTests> | undefined;
-  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly replacedBy?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface OAuthAppFilter {
-  readonly and?: readonly OAuthAppFilter[] | undefined;
-  readonly or?: readonly OAuthAppFilter[] | undefined;
-  readonly not?: OAuthAppFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly name?: Test<string | null, TextTests> | undefined;
-  readonly description?: Test<string | null, TextTests> | undefined;
-  readonly homepage?: Test<string | null, TextTests> | undefined;
-  readonly redirectUris?: Test<string | null, TextTests> | undefined;
-  readonly confidential?: Test<boolean | null, ValueTests> | undefined;
-  readonly verified?: Test<boolean | null, ValueTests> | undefined;
-  readonly secretSince?: Test<string | null, OrderedValueTests> | undefined;
-  readonly previousSecretExpiresAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface GrantFilter {
-  readonly and?: readonly GrantFilter[] | undefined;
-  readonly or?: readonly GrantFilter[] | undefined;
-  readonly not?: GrantFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly member?: Test<string | null, TextTests> | undefined;
-  readonly redirectHost?: Test<string | null, TextTests> | undefined;
-  readonly resource?: Test<'api' | 'mcp' | null, OrderedValueTests> | undefined;
-  readonly scopes?: Test<string | null, TextTests> | undefined;
-  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
-  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface WebhookFilter {
   readonly and?: readonly WebhookFilter[] | undefined;
   readonly or?: readonly WebhookFilter[] | undefined;
@@ -558,6 +558,30 @@ export interface WebhookFilter {
   readonly secretSince?: Test<string | null, OrderedValueTests> | undefined;
   readonly previousSecretExpiresAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly previousSecretLastSucceededAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ProposalFilter {
+  readonly and?: readonly ProposalFilter[] | undefined;
+  readonly or?: readonly ProposalFilter[] | undefined;
+  readonly not?: ProposalFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly status?:
+    | Test<'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | null, OrderedValueTests>
+    | undefined;
+  readonly source?: Test<'plugin_run' | 'request' | null, OrderedValueTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly author?: Test<string | null, ValueTests> | undefined;
+  readonly installId?: Test<string | null, TextTests> | undefined;
+  readonly runId?: Test<string | null, TextTests> | undefined;
+  readonly revision?: Test<number | null, OrderedValueTests> | undefined;
+  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly decidedBy?: Test<string | null, ValueTests> | undefined;
+  readonly decidedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly reason?: Test<string | null, TextTests> | undefined;
+  readonly undoneBy?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
@@ -590,30 +614,6 @@ export interface PluginFilter {
     | undefined;
   readonly stateReason?: Test<string | null, TextTests> | undefined;
   readonly publisher?: Test<string | null, TextTests> | undefined;
-  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
-}
-
-/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface ProposalFilter {
-  readonly and?: readonly ProposalFilter[] | undefined;
-  readonly or?: readonly ProposalFilter[] | undefined;
-  readonly not?: ProposalFilter | undefined;
-  readonly id?: Test<string | null, TextTests> | undefined;
-  readonly status?:
-    | Test<'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | null, OrderedValueTests>
-    | undefined;
-  readonly source?: Test<'plugin_run' | 'request' | null, OrderedValueTests> | undefined;
-  readonly title?: Test<string | null, TextTests> | undefined;
-  readonly author?: Test<string | null, ValueTests> | undefined;
-  readonly installId?: Test<string | null, TextTests> | undefined;
-  readonly runId?: Test<string | null, TextTests> | undefined;
-  readonly revision?: Test<number | null, OrderedValueTests> | undefined;
-  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly decidedBy?: Test<string | null, ValueTests> | undefined;
-  readonly decidedAt?: Test<string | null, OrderedValueTests> | undefined;
-  readonly reason?: Test<string | null, TextTests> | undefined;
-  readonly undoneBy?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
@@ -692,15 +692,50 @@ export interface AutomationRunFilter {
 
 type TextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'null';
 
-type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
-
 type OrderedValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
+
+type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
 
 type OrderedTextTests =
   'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
 
 /** Filters of subscriptions, by event type. */
 export interface EventFilters {
+  readonly 'member.added': MemberFilter;
+  readonly 'member.updated': MemberFilter;
+  readonly 'member.removed': MemberFilter;
+  readonly 'workspace.created': WorkspaceFilter;
+  readonly 'workspace.updated': WorkspaceFilter;
+  readonly 'api_key.created': ApiKeyFilter;
+  readonly 'api_key.rolled': ApiKeyFilter;
+  readonly 'api_key.revoked': ApiKeyFilter;
+  readonly 'oauth_app.created': OAuthAppFilter;
+  readonly 'oauth_app.updated': OAuthAppFilter;
+  readonly 'oauth_app.deleted': OAuthAppFilter;
+  readonly 'oauth_app.secret_rotated': OAuthAppFilter;
+  readonly 'grant.created': GrantFilter;
+  readonly 'grant.updated': GrantFilter;
+  readonly 'grant.revoked': GrantFilter;
+  readonly 'workflow.state_created': WorkflowStateFilter;
+  readonly 'workflow.state_updated': WorkflowStateFilter;
+  readonly 'workflow.state_deleted': WorkflowStateFilter;
+  readonly 'team.created': TeamFilter;
+  readonly 'team.updated': TeamFilter;
+  readonly 'team.archived': TeamFilter;
+  readonly 'team.unarchived': TeamFilter;
+  readonly 'field.created': FieldFilter;
+  readonly 'field.updated': FieldFilter;
+  readonly 'field.deleted': FieldFilter;
+  readonly 'field.restored': FieldFilter;
+  readonly 'project.created': ProjectFilter;
+  readonly 'project.updated': ProjectFilter;
+  readonly 'project.deleted': ProjectFilter;
+  readonly 'project.restored': ProjectFilter;
+  readonly 'project.archived': ProjectFilter;
+  readonly 'project.unarchived': ProjectFilter;
+  readonly 'template.created': TemplateFilter;
+  readonly 'template.updated': TemplateFilter;
+  readonly 'template.deleted': TemplateFilter;
   readonly 'issue.created': IssueFilter;
   readonly 'issue.purged': IssueFilter;
   readonly 'issue.relation_added': IssueFilter;
@@ -722,23 +757,10 @@ export interface EventFilters {
   readonly 'comment.restored': CommentFilter;
   readonly 'comment.resolved': CommentFilter;
   readonly 'comment.unresolved': CommentFilter;
-  readonly 'field.created': FieldFilter;
-  readonly 'field.updated': FieldFilter;
-  readonly 'field.deleted': FieldFilter;
-  readonly 'field.restored': FieldFilter;
-  readonly 'template.created': TemplateFilter;
-  readonly 'template.updated': TemplateFilter;
-  readonly 'template.deleted': TemplateFilter;
   readonly 'reaction.added': ReactionFilter;
   readonly 'reaction.removed': ReactionFilter;
   readonly 'issue.subscribed': SubscriberFilter;
   readonly 'issue.unsubscribed': SubscriberFilter;
-  readonly 'project.created': ProjectFilter;
-  readonly 'project.updated': ProjectFilter;
-  readonly 'project.deleted': ProjectFilter;
-  readonly 'project.restored': ProjectFilter;
-  readonly 'project.archived': ProjectFilter;
-  readonly 'project.unarchived': ProjectFilter;
   readonly 'project.update_posted': StatusUpdateFilter;
   readonly 'project.update_edited': StatusUpdateFilter;
   readonly 'project.update_deleted': StatusUpdateFilter;
@@ -770,9 +792,6 @@ export interface EventFilters {
   readonly 'label.created': LabelFilter;
   readonly 'label.updated': LabelFilter;
   readonly 'label.deleted': LabelFilter;
-  readonly 'workflow.state_created': WorkflowStateFilter;
-  readonly 'workflow.state_updated': WorkflowStateFilter;
-  readonly 'workflow.state_deleted': WorkflowStateFilter;
   readonly 'calendar.created': CalendarFilter;
   readonly 'calendar.updated': CalendarFilter;
   readonly 'calendar.deleted': CalendarFilter;
@@ -787,41 +806,22 @@ export interface EventFilters {
   readonly 'sla.met': SlaClockFilter;
   readonly 'sla.reached_late': SlaClockFilter;
   readonly 'sla.canceled': SlaClockFilter;
-  readonly 'team.created': TeamFilter;
-  readonly 'team.updated': TeamFilter;
-  readonly 'team.archived': TeamFilter;
-  readonly 'team.unarchived': TeamFilter;
-  readonly 'member.added': MemberFilter;
-  readonly 'member.updated': MemberFilter;
-  readonly 'member.removed': MemberFilter;
-  readonly 'workspace.created': WorkspaceFilter;
-  readonly 'workspace.updated': WorkspaceFilter;
   readonly 'inbox.item_created': InboxItemFilter;
   readonly 'inbox.item_updated': InboxItemFilter;
   readonly 'inbox.item_read': InboxItemFilter;
   readonly 'inbox.item_archived': InboxItemFilter;
-  readonly 'api_key.created': ApiKeyFilter;
-  readonly 'api_key.rolled': ApiKeyFilter;
-  readonly 'api_key.revoked': ApiKeyFilter;
-  readonly 'oauth_app.created': OAuthAppFilter;
-  readonly 'oauth_app.updated': OAuthAppFilter;
-  readonly 'oauth_app.deleted': OAuthAppFilter;
-  readonly 'oauth_app.secret_rotated': OAuthAppFilter;
-  readonly 'grant.created': GrantFilter;
-  readonly 'grant.updated': GrantFilter;
-  readonly 'grant.revoked': GrantFilter;
   readonly 'webhook.created': WebhookFilter;
   readonly 'webhook.ping': WebhookFilter;
   readonly 'webhook.updated': WebhookFilter;
   readonly 'webhook.deleted': WebhookFilter;
   readonly 'webhook.disabled': WebhookFilter;
   readonly 'webhook.secret_rotated': WebhookFilter;
-  readonly 'plugin.installed': PluginFilter;
-  readonly 'plugin.updated': PluginFilter;
-  readonly 'plugin.disabled': PluginFilter;
   readonly 'automation.proposed': ProposalFilter;
   readonly 'automation.approved': ProposalFilter;
   readonly 'automation.rejected': ProposalFilter;
+  readonly 'plugin.installed': PluginFilter;
+  readonly 'plugin.updated': PluginFilter;
+  readonly 'plugin.disabled': PluginFilter;
   readonly 'board.card_moved': BoardCardMovedFilter;
   readonly 'inbox.preferences_updated': MemberInboxPreferencesFilter;
   readonly 'system.problem_raised': SystemProblemFilter;

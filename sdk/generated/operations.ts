@@ -205,6 +205,138 @@ import type { Workspace, WorkspacePatch } from './workspace.ts';
 
 /** Every operation of the API, by name. */
 export interface Operations {
+  readonly workspace: {
+    /** Get the workspace of the token. */
+    get(options?: CallOptions): Promise<Workspace>;
+    /** Update the name, public triage and guarded actions of the workspace. */
+    update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
+  };
+  readonly members: {
+    /** List members. */
+    list(query?: MemberQuery, options?: CallOptions): List<Member>;
+    /** Add a member. */
+    create(body: MemberCreate, options?: WriteOptions): Promise<Member>;
+    /** Get a member. */
+    get(id: string, options?: CallOptions): Promise<Member>;
+    /** Change a member. */
+    update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
+    /** Remove a member. This cannot be undone. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Invite a member to create an account. Creates a link that works once within 7 days and replaces an earlier one. The link ends when the role or the address of the member changes. If the server sends mail and the member has an address, a separate link is mailed, which also verifies the address; the link in the response is for passing on by other means. */
+    invite(id: string, options?: WriteOptions): Promise<Invitation>;
+    /** Withdraw the invitation of a member. */
+    uninvite(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly apiKeys: {
+    /** List API keys, newest first. */
+    list(query?: ApiKeyQuery, options?: CallOptions): List<ApiKey>;
+    /** Create an API key; the key is shown once. */
+    create(body: ApiKeyCreate, options?: WriteOptions): Promise<ApiKeyMinted>;
+    /** Get an API key without its secret. */
+    get(id: string, options?: CallOptions): Promise<ApiKey>;
+    /** Revoke an API key immediately. Changes to API keys cannot be undone. Create a new key. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Roll an API key; the successor is shown once. Creates a successor with the same name, scopes and member. The old key stays valid for `graceHours`. */
+    roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
+  };
+  readonly oauthApps: {
+    /** List OAuth apps, newest first. */
+    list(query?: OAuthAppQuery, options?: CallOptions): List<OAuthApp>;
+    /** Register an OAuth app; the secret of a confidential one is shown once. */
+    create(body: OAuthAppCreate, options?: WriteOptions): Promise<OAuthAppCreated>;
+    /** Get an OAuth app without its secret. */
+    get(id: string, options?: CallOptions): Promise<OAuthApp>;
+    /** Change an OAuth app. */
+    update(id: string, body: OAuthAppPatch, options?: ChangeOptions): Promise<OAuthApp>;
+    /** Delete an OAuth app and end all its grants. This cannot be undone. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Rotate the secret of an OAuth app; the new secret is shown once. Earlier secrets stay valid for `graceHours`. */
+    rotateSecret(
+      id: string,
+      body?: OAuthAppRotateSecret,
+      options?: ChangeOptions,
+    ): Promise<OAuthAppSecretRotated>;
+  };
+  readonly grants: {
+    /** List grants, newest first. Members see their own grants; admins and owners see those of all members. */
+    list(query?: GrantQuery, options?: CallOptions): List<Grant>;
+    /** Get a grant. */
+    get(id: string, options?: CallOptions): Promise<Grant>;
+    /** Remove scopes from a grant, or add guarded classes. Changes to grants cannot be undone. The app must ask the member for consent again. */
+    update(id: string, body: GrantPatch, options?: ChangeOptions): Promise<Grant>;
+    /** Revoke a grant and all its tokens. Changes to grants cannot be undone. The app must ask the member for consent again. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly workflows: {
+    /** List workflow states, by team and position. */
+    list(query?: WorkflowStateQuery, options?: CallOptions): List<WorkflowState>;
+    /** Add a workflow state. */
+    create(body: WorkflowStateCreate, options?: WriteOptions): Promise<WorkflowState>;
+    /** Rename or move a workflow state. */
+    update(id: string, body: WorkflowStatePatch, options?: ChangeOptions): Promise<WorkflowState>;
+    /** Delete a workflow state without issues. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly teams: {
+    /** List teams. */
+    list(query?: TeamQuery, options?: CallOptions): List<Team>;
+    /** Create a team with its workflow states. */
+    create(body: TeamCreate, options?: WriteOptions): Promise<Team>;
+    /** Get a team. */
+    get(id: string, options?: CallOptions): Promise<Team>;
+    /** Change a team or its allowed transitions. */
+    update(id: string, body: TeamPatch, options?: ChangeOptions): Promise<Team>;
+    /** Archive a team, which refuses new issues and is hidden from lists. Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived. */
+    archive(id: string, options?: ChangeOptions): Promise<Team>;
+    /** Unarchive a team. Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately. */
+    unarchive(id: string, options?: ChangeOptions): Promise<Team>;
+  };
+  readonly fields: {
+    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
+    list(query?: FieldQuery, options?: CallOptions): List<Field>;
+    /** Create a custom field. */
+    create(body: FieldCreate, options?: WriteOptions): Promise<Field>;
+    /** Get a custom field. */
+    get(id: string, options?: CallOptions): Promise<Field>;
+    /** Change a custom field. */
+    update(id: string, body: FieldPatch, options?: ChangeOptions): Promise<Field>;
+    /** Delete a custom field; it can be restored, with its values. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted custom field. */
+    restore(id: string, options?: ChangeOptions): Promise<Field>;
+  };
+  readonly projects: {
+    /** List projects, newest first. */
+    list(query?: ProjectQuery, options?: CallOptions): List<Project>;
+    /** Create a project. */
+    create(body: ProjectCreate, options?: WriteOptions): Promise<Project>;
+    /** Get a project. */
+    get(id: string, query?: ProjectGetQuery, options?: CallOptions): Promise<ProjectAsOf>;
+    /** Change a project. */
+    update(id: string, body: ProjectPatch, options?: ChangeOptions): Promise<Project>;
+    /** Delete a project; it can be restored. Issues stay in the project. No issues can be added, and milestones and updates are hidden until it is restored. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted project. */
+    restore(id: string, options?: ChangeOptions): Promise<Project>;
+    /** Archive a project, which hides it from lists. */
+    archive(id: string, options?: ChangeOptions): Promise<Project>;
+    /** Unarchive a project. */
+    unarchive(id: string, options?: ChangeOptions): Promise<Project>;
+    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
+    progress(id: string, query?: ProjectProgressQuery, options?: CallOptions): Promise<ProjectProgress>;
+  };
+  readonly templates: {
+    /** List templates. With `team`, lists the templates for issues of that team. */
+    list(query?: TemplateQuery, options?: CallOptions): List<Template>;
+    /** Create a template. */
+    create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
+    /** Get a template. */
+    get(id: string, options?: CallOptions): Promise<Template>;
+    /** Change a template. */
+    update(id: string, body: TemplatePatch, options?: ChangeOptions): Promise<Template>;
+    /** Delete a template. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
   readonly issues: {
     /** List issues, newest first. */
     list(query?: IssueQuery & { fields?: never }, options?: CallOptions): List<Issue>;
@@ -290,20 +422,6 @@ export interface Operations {
     /** Delete an attachment. Guests can delete only their own attachments. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
-  readonly fields: {
-    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
-    list(query?: FieldQuery, options?: CallOptions): List<Field>;
-    /** Create a custom field. */
-    create(body: FieldCreate, options?: WriteOptions): Promise<Field>;
-    /** Get a custom field. */
-    get(id: string, options?: CallOptions): Promise<Field>;
-    /** Change a custom field. */
-    update(id: string, body: FieldPatch, options?: ChangeOptions): Promise<Field>;
-    /** Delete a custom field; it can be restored, with its values. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Restore a deleted custom field. */
-    restore(id: string, options?: ChangeOptions): Promise<Field>;
-  };
   readonly relations: {
     /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
     list(issueId: string, query?: RelationQuery, options?: CallOptions): List<Relation>;
@@ -312,18 +430,6 @@ export interface Operations {
     /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
     get(id: string, options?: CallOptions): Promise<Relation>;
     /** Delete a relation from both issues. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-  };
-  readonly templates: {
-    /** List templates. With `team`, lists the templates for issues of that team. */
-    list(query?: TemplateQuery, options?: CallOptions): List<Template>;
-    /** Create a template. */
-    create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
-    /** Get a template. */
-    get(id: string, options?: CallOptions): Promise<Template>;
-    /** Change a template. */
-    update(id: string, body: TemplatePatch, options?: ChangeOptions): Promise<Template>;
-    /** Delete a template. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly reactions: {
@@ -347,26 +453,6 @@ export interface Operations {
     add(id: string, memberId: string, options?: ChangeOptions): Promise<Subscriber>;
     /** Unsubscribe a member from an issue. The member stays unsubscribed until assigned or mentioned again. */
     remove(id: string, memberId: string, options?: ChangeOptions): Promise<void>;
-  };
-  readonly projects: {
-    /** List projects, newest first. */
-    list(query?: ProjectQuery, options?: CallOptions): List<Project>;
-    /** Create a project. */
-    create(body: ProjectCreate, options?: WriteOptions): Promise<Project>;
-    /** Get a project. */
-    get(id: string, query?: ProjectGetQuery, options?: CallOptions): Promise<ProjectAsOf>;
-    /** Change a project. */
-    update(id: string, body: ProjectPatch, options?: ChangeOptions): Promise<Project>;
-    /** Delete a project; it can be restored. Issues stay in the project. No issues can be added, and milestones and updates are hidden until it is restored. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Restore a deleted project. */
-    restore(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Archive a project, which hides it from lists. */
-    archive(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Unarchive a project. */
-    unarchive(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
-    progress(id: string, query?: ProjectProgressQuery, options?: CallOptions): Promise<ProjectProgress>;
   };
   readonly projectUpdates: {
     /** List the updates of a project, newest first. */
@@ -516,16 +602,6 @@ export interface Operations {
     /** Delete a label. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
-  readonly workflows: {
-    /** List workflow states, by team and position. */
-    list(query?: WorkflowStateQuery, options?: CallOptions): List<WorkflowState>;
-    /** Add a workflow state. */
-    create(body: WorkflowStateCreate, options?: WriteOptions): Promise<WorkflowState>;
-    /** Rename or move a workflow state. */
-    update(id: string, body: WorkflowStatePatch, options?: ChangeOptions): Promise<WorkflowState>;
-    /** Delete a workflow state without issues. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-  };
   readonly calendars: {
     /** List calendars, oldest first. */
     list(query?: CalendarQuery, options?: CallOptions): List<Calendar>;
@@ -556,42 +632,6 @@ export interface Operations {
     /** List the SLA clocks of all issues, earliest due first. Lists open clocks or, with `state`, all clocks in that state, ended ones included. Paused clocks have no due time and come last. */
     clocks(query?: SlaClockClocksQuery, options?: CallOptions): List<SlaClock>;
   };
-  readonly teams: {
-    /** List teams. */
-    list(query?: TeamQuery, options?: CallOptions): List<Team>;
-    /** Create a team with its workflow states. */
-    create(body: TeamCreate, options?: WriteOptions): Promise<Team>;
-    /** Get a team. */
-    get(id: string, options?: CallOptions): Promise<Team>;
-    /** Change a team or its allowed transitions. */
-    update(id: string, body: TeamPatch, options?: ChangeOptions): Promise<Team>;
-    /** Archive a team, which refuses new issues and is hidden from lists. Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived. */
-    archive(id: string, options?: ChangeOptions): Promise<Team>;
-    /** Unarchive a team. Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately. */
-    unarchive(id: string, options?: ChangeOptions): Promise<Team>;
-  };
-  readonly workspace: {
-    /** Get the workspace of the token. */
-    get(options?: CallOptions): Promise<Workspace>;
-    /** Update the name, public triage and guarded actions of the workspace. */
-    update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
-  };
-  readonly members: {
-    /** List members. */
-    list(query?: MemberQuery, options?: CallOptions): List<Member>;
-    /** Add a member. */
-    create(body: MemberCreate, options?: WriteOptions): Promise<Member>;
-    /** Get a member. */
-    get(id: string, options?: CallOptions): Promise<Member>;
-    /** Change a member. */
-    update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
-    /** Remove a member. This cannot be undone. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Invite a member to create an account. Creates a link that works once within 7 days and replaces an earlier one. The link ends when the role or the address of the member changes. If the server sends mail and the member has an address, a separate link is mailed, which also verifies the address; the link in the response is for passing on by other means. */
-    invite(id: string, options?: WriteOptions): Promise<Invitation>;
-    /** Withdraw the invitation of a member. */
-    uninvite(id: string, options?: ChangeOptions): Promise<void>;
-  };
   readonly inbox: {
     /** List the items of your inbox, newest first. */
     list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
@@ -610,53 +650,13 @@ export interface Operations {
       put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
     };
   };
-  readonly apiKeys: {
-    /** List API keys, newest first. */
-    list(query?: ApiKeyQuery, options?: CallOptions): List<ApiKey>;
-    /** Create an API key; the key is shown once. */
-    create(body: ApiKeyCreate, options?: WriteOptions): Promise<ApiKeyMinted>;
-    /** Get an API key without its secret. */
-    get(id: string, options?: CallOptions): Promise<ApiKey>;
-    /** Revoke an API key immediately. Changes to API keys cannot be undone. Create a new key. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Roll an API key; the successor is shown once. Creates a successor with the same name, scopes and member. The old key stays valid for `graceHours`. */
-    roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
-  };
-  readonly oauthApps: {
-    /** List OAuth apps, newest first. */
-    list(query?: OAuthAppQuery, options?: CallOptions): List<OAuthApp>;
-    /** Register an OAuth app; the secret of a confidential one is shown once. */
-    create(body: OAuthAppCreate, options?: WriteOptions): Promise<OAuthAppCreated>;
-    /** Get an OAuth app without its secret. */
-    get(id: string, options?: CallOptions): Promise<OAuthApp>;
-    /** Change an OAuth app. */
-    update(id: string, body: OAuthAppPatch, options?: ChangeOptions): Promise<OAuthApp>;
-    /** Delete an OAuth app and end all its grants. This cannot be undone. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Rotate the secret of an OAuth app; the new secret is shown once. Earlier secrets stay valid for `graceHours`. */
-    rotateSecret(
-      id: string,
-      body?: OAuthAppRotateSecret,
-      options?: ChangeOptions,
-    ): Promise<OAuthAppSecretRotated>;
-  };
-  readonly grants: {
-    /** List grants, newest first. Members see their own grants; admins and owners see those of all members. */
-    list(query?: GrantQuery, options?: CallOptions): List<Grant>;
-    /** Get a grant. */
-    get(id: string, options?: CallOptions): Promise<Grant>;
-    /** Remove scopes from a grant, or add guarded classes. Changes to grants cannot be undone. The app must ask the member for consent again. */
-    update(id: string, body: GrantPatch, options?: ChangeOptions): Promise<Grant>;
-    /** Revoke a grant and all its tokens. Changes to grants cannot be undone. The app must ask the member for consent again. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
+  readonly auditLog: {
+    /** List audit log entries, newest first. */
+    list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
   };
   readonly search: {
     /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
-  };
-  readonly auditLog: {
-    /** List audit log entries, newest first. */
-    list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
   };
   readonly events: {
     /** Read the event feed, oldest first. Returns the ids, payloads and sequences that webhooks carry. `after` is an event id, a sequence (with the `generation` it was read in) or a cursor. If a restore removed that position from the log, the error `history_changed` names the sequence to continue after. */

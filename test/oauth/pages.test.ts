@@ -77,7 +77,7 @@ test('ASVS 10.7.2: the page names the app, the workspace, the redirect host, and
     'in the workspace Acme',
     'An admin of this workspace registered this app.',
     'You then return to client.example',
-    'Read issues, and create, change and delete them. Deleted relations and templates cannot be restored.',
+    'Read issues, and create, change and delete them. Deleted templates and relations cannot be restored.',
     'Read comments, with all their fields.',
   ])
     expect(text).toContain(part);

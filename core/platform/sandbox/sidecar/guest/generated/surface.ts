@@ -11,12 +11,13 @@ export interface Namespace {
 }
 
 export const surface: readonly Namespace[] = [
+  { name: 'fields', scope: 'workflows', reads: ['list'], writes: [] },
+  { name: 'projects', scope: 'projects', reads: ['get', 'list', 'progress'], writes: ['create', 'update'] },
+  { name: 'templates', scope: 'issues', reads: ['list', 'get'], writes: [] },
   { name: 'issues', scope: 'issues', reads: ['get', 'list'], writes: ['create', 'update', 'move'] },
   { name: 'comments', scope: 'comments', reads: ['list', 'get'], writes: ['create', 'update', 'resolve'] },
   { name: 'attachments', scope: 'attachments', reads: ['list'], writes: ['create'] },
-  { name: 'fields', scope: 'workflows', reads: ['list'], writes: [] },
   { name: 'relations', scope: 'issues', reads: ['list', 'get'], writes: ['create', 'delete'] },
-  { name: 'templates', scope: 'issues', reads: ['list', 'get'], writes: [] },
   {
     name: 'reactions',
     scope: 'comments',
@@ -24,7 +25,6 @@ export const surface: readonly Namespace[] = [
     writes: ['create', 'createOnIssue', 'delete'],
   },
   { name: 'subscribers', scope: 'issues', reads: ['list'], writes: [] },
-  { name: 'projects', scope: 'projects', reads: ['get', 'list', 'progress'], writes: ['create', 'update'] },
   { name: 'project-updates', scope: 'projects', reads: ['list'], writes: ['create'] },
   { name: 'milestones', scope: 'projects', reads: ['get', 'list'], writes: ['create', 'update'] },
   { name: 'pipelines', scope: 'releases', reads: ['list'], writes: [] },
