@@ -186,9 +186,46 @@ const breaches = (files: readonly Source[], bad: (path: string, file: string) =>
     imports.filter(({ path }) => bad(path, file)).map(({ path }) => `${file} → ${path}`),
   );
 
+/** Name of the feature whose folder contains the file; empty for other files. */
+const featureOf = (path: string): string => /^core\/features\/(?!generated)([\w-]+)\//.exec(path)?.[1] ?? '';
+/** What a feature shows to others; `offline.ts` is for commands, which load no routes. */
+const isPublic = (path: string): boolean => /\/(contract|index|settings|offline)\.ts$/.test(path);
+
+test('a feature is imported only through its index.ts, its contracts, settings and offline.ts', () => {
+  const past = (path: string, file: string): boolean =>
+    featureOf(path) !== '' && featureOf(path) !== featureOf(file) && !isPublic(path);
+  expect(breaches(core, past)).toEqual([]);
+  const commands = /^core\/app\/(cli|executable)\//;
+  const offline = (path: string, file: string): boolean =>
+    featureOf(path) !== '' &&
+    path.endsWith('/offline.ts') !== commands.test(file) &&
+    !/\/(contract|settings)\.ts$/.test(path);
+  expect(breaches(under('core/app/'), offline)).toEqual([]);
+});
+
+test('a feature imports only features above it in core/app/features.ts, and contracts', () => {
+  const order = core
+    .filter(({ file }) => file === 'core/app/features.ts')
+    .flatMap(({ imports }) => imports.map(({ path }) => featureOf(path)))
+    .filter((name) => name !== '');
+  expect(order.length).toBeGreaterThan(30);
+  const isLater = (path: string, file: string): boolean =>
+    order.includes(featureOf(path)) &&
+    order.indexOf(featureOf(path)) > order.indexOf(featureOf(file)) &&
+    !path.endsWith('/contract.ts');
+  const listed = core.filter(({ file }) => order.includes(featureOf(file)));
+  expect(breaches(listed, isLater)).toEqual([]);
+  const folders = new Set(under('core/features/').map(({ file }) => featureOf(file)));
+  expect([...folders].filter((name) => name !== '' && !order.includes(name))).toEqual([]);
+});
+
 test('a resource imports from http only the types of a route and of its caller', () => {
-  const resources = new Set(['resource', 'identity', 'tracker', 'inbox', 'usage', 'ledger']);
-  const inside = core.filter(({ file }) => resources.has(partOf(file) ?? ''));
+  const serving = ['agents', 'audit-log', 'me', 'oauth', 'plugins', 'proposals', 'sign-in', 'webhooks'];
+  const inside = core.filter(
+    ({ file }) =>
+      ['resource', 'usage', 'ledger'].includes(partOf(file) ?? '') ||
+      (featureOf(file) !== '' && !serving.includes(featureOf(file))),
+  );
   const known = ['route', 'principal', 'openapi/document'].map((name) => `core/kernel/http/${name}.ts`);
   const strange = (path: string): boolean => path.startsWith('core/kernel/http/') && !known.includes(path);
   expect(breaches(inside, strange)).toEqual([]);

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.ts';
-import { endpointModel } from '../../features/webhooks/endpoints/model.ts';
-import { openAddress } from '../../features/webhooks/endpoints/address.ts';
-import { createSecretOpener } from '../../features/webhooks/secret.ts';
+import { endpointModel, openAddress, createSecretOpener } from '../../features/webhooks/index.ts';
 import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/installation.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 import { error, some, type Check, type Finding, warning, note } from '../../kernel/checks.ts';

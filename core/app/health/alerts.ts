@@ -7,7 +7,7 @@ import {
   reportedKinds,
   type ReportedKind,
   type ReportedProblem,
-} from '../../features/inbox/problem.ts';
+} from '../../features/inbox/index.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { Ids } from '../../platform/lib/ids.ts';

@@ -1,11 +1,11 @@
 // Removes stored data about a purged issue: soon after the purge, and again after work that was in progress
 // at the purge has ended.
-import type { ForgetIssues } from '../../features/plugins/purged/forget.ts';
-import { forgetInProposals } from '../../features/proposals/purged.ts';
+import type { ForgetIssues } from '../../features/plugins/index.ts';
+import { forgetInProposals } from '../../features/proposals/index.ts';
 import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { purgedTimerName } from '../../features/issues/purged.ts';
+import { purgedTimerName } from '../../features/issues/index.ts';
 
 /** Time until the second removal, longer than any attempt of a run. */
 const againMs = 15 * 60_000;

@@ -1,7 +1,7 @@
 // Purges deleted objects after the retention period; until then they can be restored. An object remains while
 // a retained row refers to it. The event log does not need the rows.
 import { systemStatement } from '../../platform/store/statement.ts';
-import { purgedTimerName } from '../../features/issues/purged.ts';
+import { purgedTimerName } from '../../features/issues/index.ts';
 import { remove, type Sweep, why } from './sweeps.ts';
 
 /** Objects per step: each may have many dependent rows. */

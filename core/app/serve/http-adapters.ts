@@ -19,7 +19,7 @@ import { createValues } from '../../kernel/http/values.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
 import { errorPage } from '../pages/pages.ts';
-import { createPropose } from '../../features/proposals/make.ts';
+import { createPropose } from '../../features/proposals/index.ts';
 import type { Scope } from '../../platform/store/store.ts';
 import type { Socket } from './socket.ts';
 

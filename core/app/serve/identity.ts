@@ -1,15 +1,17 @@
 // Assembles authentication by token and by session cookie.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
-import { createFindKey } from '../../features/api-keys/find.ts';
-import { createAuthentication, type Authentication } from '../../features/people/authenticate.ts';
-import { createGrantEnding } from '../../features/oauth/grants/ending.ts';
-import { createUses } from '../../features/people/last-used.ts';
-import { createSessions, type Sessions } from '../../features/sign-in/sessions.ts';
+import { createFindKey } from '../../features/api-keys/index.ts';
+import { createAuthentication, type Authentication, createUses } from '../../features/people/index.ts';
+import {
+  createGrantEnding,
+  createOAuthClients,
+  type OAuthClients,
+  createFindAccessToken,
+} from '../../features/oauth/index.ts';
+import { createSessions, type Sessions } from '../../features/sign-in/index.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Resolve } from '../../platform/lib/egress/egress.ts';
-import { createOAuthClients, type OAuthClients } from '../../features/oauth/runtime.ts';
-import { createFindAccessToken } from '../../features/oauth/find-token.ts';
 import type { Scope } from '../../platform/store/store.ts';
 
 export interface ServedIdentity {

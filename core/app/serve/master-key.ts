@@ -11,7 +11,7 @@ import {
 } from '../../platform/store/files/installation.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp, type Store } from '../../platform/store/store.ts';
-import { opensSecret } from '../../features/webhooks/secret.ts';
+import { opensSecret } from '../../features/webhooks/index.ts';
 
 const known = systemStatement<{ key_fingerprint: string | null }>(
   'installation.key_fingerprint',

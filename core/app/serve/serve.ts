@@ -25,12 +25,15 @@ import {
 } from '../../platform/lib/egress/egress.ts';
 import { createLedger, type Ledger } from '../../kernel/ledger/ledger.ts';
 import { createIds } from '../../platform/lib/ids.ts';
-import { createMe } from '../../features/me/routes.ts';
+import { createMe } from '../../features/me/index.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import { createMail } from '../../platform/lib/mail.ts';
-import { createAccountGrants } from '../../features/oauth/grants/ending.ts';
-import { grantsOfAccount } from '../../features/oauth/account-section.ts';
-import { oauthRoutes, type OAuthOptions } from '../../features/oauth/runtime.ts';
+import {
+  createAccountGrants,
+  grantsOfAccount,
+  oauthRoutes,
+  type OAuthOptions,
+} from '../../features/oauth/index.ts';
 import { createProblems, type Problems } from '../../platform/lib/errors/problems.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
 import { embedded } from '../../platform/lib/process/embedded.ts';
@@ -39,7 +42,7 @@ import { createLoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { guideRoutes } from '../pages/guides.ts';
 import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
-import { installFirstParty } from '../../features/plugins/first-party.ts';
+import { installFirstParty } from '../../features/plugins/index.ts';
 import { delegations, directoryLoaders, resourceRoutes } from '../features.ts';
 import { sentEvents } from '../event-schemas.ts';
 import { createAgents, type Agents } from './agents.ts';
@@ -48,7 +51,7 @@ import { createRestorePause, type RestorePause } from './restore-pause.ts';
 import { createIdentity, type ServedIdentity } from './identity.ts';
 import { settleMasterKey } from './master-key.ts';
 import { openOperatorServer, type OperatorServer } from './operator-server.ts';
-import { signInPageRoutes } from '../../features/sign-in/runtime.ts';
+import { signInPageRoutes } from '../../features/sign-in/index.ts';
 import { listen, type Socket } from './socket.ts';
 import { createWorkers, type Workers } from './workers.ts';
 import type { OperatorRpcOptions } from '../setup/keys/key-rpc.ts';

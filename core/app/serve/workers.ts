@@ -13,9 +13,12 @@ import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
-import { createPluginRuntime } from '../../features/plugins/runtime.ts';
-import { createPublicTriage } from '../../features/plugins/public-triage/triage.ts';
-import { createSandboxOnDemand, type SandboxOnDemand } from '../../features/plugins/sandbox-on-demand.ts';
+import {
+  createPluginRuntime,
+  createPublicTriage,
+  createSandboxOnDemand,
+  type SandboxOnDemand,
+} from '../../features/plugins/index.ts';
 import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
 import { createReactions } from '../../kernel/event-reactions/reactions.ts';
 import { features, timers, eventReactions, models, samples } from '../features.ts';
@@ -23,9 +26,9 @@ import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createFindDuplicates } from '../../features/search/public.ts';
+import { createFindDuplicates } from '../../features/search/index.ts';
 import { version } from '../version.ts';
-import { createWebhooks } from '../../features/webhooks/runtime.ts';
+import { createWebhooks } from '../../features/webhooks/index.ts';
 import type { HttpAdapters } from './http-adapters.ts';
 
 export interface Workers {

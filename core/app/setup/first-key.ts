@@ -1,15 +1,15 @@
 // The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key
 // as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
-import type { LinkDeps } from '../../features/people/deps.ts';
-import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
-import type { Services } from '../../kernel/context.ts';
-import { apiKeyModel, newKey } from '../../features/api-keys/model.ts';
 import {
+  type LinkDeps,
   invitationDays,
   newInvitation,
   type InvitedMember,
-} from '../../features/people/invitations/invitations.ts';
-import { memberModel } from '../../features/people/members/model.ts';
+  memberModel,
+} from '../../features/people/index.ts';
+import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
+import type { Services } from '../../kernel/context.ts';
+import { apiKeyModel, newKey } from '../../features/api-keys/index.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
 import { allScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';

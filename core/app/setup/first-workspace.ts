@@ -2,20 +2,19 @@
 // the data directory is required; the API has no such operation.
 import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
 import type { Services } from '../../kernel/context.ts';
-import { newKey } from '../../features/api-keys/model.ts';
+import { newKey } from '../../features/api-keys/index.ts';
 import { member } from '../../features/people/contract.ts';
-import { memberModel } from '../../features/people/members/model.ts';
-import { workspaceModel } from '../../features/people/workspace.ts';
+import { memberModel, workspaceModel } from '../../features/people/index.ts';
 import { inOneLine } from '../../platform/lib/text/printable.ts';
 import { guardedClasses } from '../../platform/lib/guarded-classes.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import { label } from '../../features/labels/contract.ts';
-import { defaultLabels, labelModel } from '../../features/labels/labels.ts';
-import { teamModel } from '../../features/teams/teams.ts';
+import { defaultLabels, labelModel } from '../../features/labels/index.ts';
+import { teamModel } from '../../features/teams/index.ts';
 import { state } from '../../features/workflows/contract.ts';
-import { defaultStates } from '../../features/workflows/workflows.ts';
+import { defaultStates } from '../../features/workflows/index.ts';
 import { firstKeyOf, setUpLink, unseenOp } from './first-key.ts';
 
 export interface FirstWorkspace {

@@ -7,10 +7,9 @@ import {
   accountsByEmail,
   workspaceNamesOf,
   type Account,
-} from '../../features/people/accounts.ts';
-import { newInvitation } from '../../features/people/invitations/invitations.ts';
-import { turnOffOps } from '../../features/sign-in/one-time-codes/one-time-codes.ts';
-import { newReset } from '../../features/sign-in/resets/resets.ts';
+  newInvitation,
+} from '../../features/people/index.ts';
+import { turnOffOps, newReset } from '../../features/sign-in/index.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';

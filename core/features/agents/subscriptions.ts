@@ -6,7 +6,7 @@ import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import type { ExemptConnection } from '../../kernel/http/response/outflow.ts';
 import { memberOf, type Principal } from '../../kernel/http/principal.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { deciding } from '../people/authenticate.ts';
+import { deciding } from '../people/index.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { mayConnect, tooManyConnections } from '../../platform/lib/fairness/fair-quota.ts';
 import { mayReadEvent } from '../../kernel/rights/rights.ts';

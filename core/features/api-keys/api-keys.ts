@@ -19,15 +19,13 @@ import { hourMs, readTime } from '../../platform/lib/time/time.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { allScopes } from '../../kernel/rights/scopes.ts';
 import { member } from '../people/contract.ts';
-import { isPresent, callingMember, isAdmin } from '../people/members/roles.ts';
+import { isPresent, callingMember, isAdmin, makerOf, memberModel } from '../people/index.ts';
 import { apiKey } from './contract.ts';
 import { afterRevocation, handingOps } from './handed.ts';
-import { makerOf } from '../people/delegation.ts';
 import { apiKeyModel, newKey } from './model.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 import { requirePerson } from '../../kernel/rights/person.ts';
 import { holderOf } from '../../kernel/rights/words.ts';
-import { memberModel } from '../people/members/model.ts';
 
 const scopeInput = enumeration(
   'Scope',

@@ -3,9 +3,7 @@ import { commonRights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
-import type { FindToken } from '../people/authenticate.ts';
-import { lastUsedIn, type UseRecorder } from '../people/last-used.ts';
-import { membershipOf } from '../people/membership.ts';
+import { type FindToken, lastUsedIn, type UseRecorder, membershipOf } from '../people/index.ts';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import { prefixOf } from './token.ts';
 

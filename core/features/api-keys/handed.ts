@@ -6,7 +6,7 @@ import type { Delegation, RevocationDeps, RevocationEffects } from '../../kernel
 import type { Context } from '../../kernel/context.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
-import { endDelegated, mayHandOut, stillMayOp } from '../people/delegation.ts';
+import { endDelegated, mayHandOut, stillMayOp } from '../people/index.ts';
 import { apiKeyModel, type ApiKey } from './model.ts';
 
 /** Condition for the keys that a member created for others whose role is not in `:roles`. */

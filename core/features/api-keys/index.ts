@@ -10,3 +10,9 @@ export const apiKeys = defineFeature({
   tagGroup: 'People and access',
   samples: apiKeySamples,
 });
+
+export { createFindKey } from './find.ts';
+export { afterRevocation } from './handed.ts';
+export { apiKeyModel, newKey, type ApiKey } from './model.ts';
+export { rollKey, graceHoursMax } from './roll.ts';
+export { publicPartOf } from './token.ts';

@@ -1,6 +1,5 @@
 // Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
-import type { Maker } from '../people/delegation.ts';
-import type { CreationDeps } from '../people/deps.ts';
+import type { Maker, CreationDeps } from '../people/index.ts';
 import { plain } from '../../kernel/changes/columns.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';

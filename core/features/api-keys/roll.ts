@@ -1,12 +1,10 @@
 // Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
 // so that clients can switch without downtime.
 import type { Directory } from '../../kernel/context.ts';
-import type { CreationDeps } from '../people/deps.ts';
+import { type CreationDeps, isPresent, type Maker } from '../people/index.ts';
 import type { Change } from '../../kernel/changes/change.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { isPresent } from '../people/members/roles.ts';
 import { apiKeyModel, newKey, type ApiKey } from './model.ts';
-import { type Maker } from '../people/delegation.ts';
 
 export const graceHoursDefault = 24;
 export const graceHoursMax = 24;

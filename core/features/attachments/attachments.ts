@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
+import { issueModel, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';
 import { fileRoutes } from './files.ts';
 import { attachmentModel, withIssueEvents } from './model.ts';

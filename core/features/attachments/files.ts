@@ -12,7 +12,7 @@ import { digestIn } from '../../platform/store/files/blobs.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
+import { issueModel, type Issue } from '../issues/index.ts';
 import type { Attaching } from './attachments.ts';
 import { attachment, titleMax } from './contract.ts';
 import { attachmentModel } from './model.ts';

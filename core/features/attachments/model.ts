@@ -9,7 +9,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
+import { issueModel, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';
 
 /** Team id and number of the issue, separated by a space; the number is empty until the commit assigns it. */

@@ -14,12 +14,16 @@ import { objectsAt, type Was } from '../../kernel/resource/as-of/objects.ts';
 import { contextAt, isSeen } from '../../kernel/resource/as-of/reads.ts';
 import { compared, sortValuesOf, type AsOfSortKey as SortedBy } from '../../kernel/resource/as-of/sorting.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { allIssuesAt, parentsAt } from '../issues/query/as-of.ts';
-import { issueKeys } from '../issues/query/sorting.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
-import type { IssueResponse } from '../issues/model.ts';
-import { withIssueVisibility } from '../issues/seen.ts';
-import { shapeIssues, type Shape } from '../issues/query/shape.ts';
+import {
+  allIssuesAt,
+  parentsAt,
+  issueKeys,
+  issueFiltering,
+  type IssueResponse,
+  withIssueVisibility,
+  shapeIssues,
+  type Shape,
+} from '../issues/index.ts';
 import { perColumnDefault } from './bodies.ts';
 import { cardKind } from './cards/card.ts';
 import {

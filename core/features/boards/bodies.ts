@@ -16,7 +16,7 @@ import {
 } from '../../platform/lib/schema.ts';
 import { AsOf, asOfQuery } from '../../kernel/resource/as-of/moment.ts';
 import { issue } from '../issues/contract.ts';
-import { positionInputs } from '../issues/order/order-position.ts';
+import { positionInputs } from '../issues/index.ts';
 import { board } from './contract.ts';
 
 const { description: _long, ...cardProperties } = responseProperties(issue);

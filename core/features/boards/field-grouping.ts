@@ -4,7 +4,7 @@ import type { field, FieldValue } from '../fields/contract.ts';
 import { member } from '../people/contract.ts';
 import { foldName } from '../../platform/lib/text/words.ts';
 import { idOfName } from '../../kernel/resource/names/names.ts';
-import { customValue } from '../fields/filter.ts';
+import { customValue } from '../fields/index.ts';
 import { ofField, type GroupingName } from './contract.ts';
 import {
   groupingOf,

@@ -8,9 +8,8 @@ import { capital } from '../../platform/lib/text/words.ts';
 import { member } from '../people/contract.ts';
 import { idOfName, type Naming } from '../../kernel/resource/names/names.ts';
 import { label as labelContract } from '../labels/contract.ts';
-import type { IssuePatch } from '../issues/bodies.ts';
+import type { IssuePatch, Issue } from '../issues/index.ts';
 import { priorities } from '../issues/contract.ts';
-import type { Issue } from '../issues/model.ts';
 import { stateTypes } from '../workflows/contract.ts';
 import { columnsMax, type GroupingName } from './contract.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context.ts';
 import { notDeleted } from '../../kernel/changes/read/list.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import type { Value } from '../../platform/store/statement.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
+import { issueFiltering } from '../issues/index.ts';
 import type { Board } from './model.ts';
 import { gone, groupingIn } from './field-grouping.ts';
 import type { Group, Grouped, Grouping, GroupKey, BoardVisibility } from './grouping.ts';

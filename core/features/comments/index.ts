@@ -40,3 +40,7 @@ export const comments = defineFeature({
     comment: () => [issueOfFact(), equal('mentions', 'mention_ids_json', ({ mentions }) => idsOf(mentions))],
   },
 });
+
+export { findComment } from './comments.ts';
+export { mentionsIn } from './mentions.ts';
+export { commentModel } from './model.ts';

@@ -4,8 +4,7 @@ import { json } from '../../kernel/changes/columns.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { issueOfPart, partOfIssue } from '../issues/order/part.ts';
-import { textToIndex } from '../issues/search-pending.ts';
+import { issueOfPart, partOfIssue, textToIndex } from '../issues/index.ts';
 import { comment } from './contract.ts';
 
 const part = partOfIssue('comments');

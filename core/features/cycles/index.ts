@@ -9,3 +9,5 @@ export const cycles = defineFeature({
   timers: [cycleTimer],
   samples: cycleSamples,
 });
+
+export { cycleModel } from './model.ts';

@@ -7,15 +7,15 @@ import { neverMs } from '../../kernel/events/work/queue.ts';
 import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { type Op, tenantOp } from '../../platform/store/store.ts';
-import { putOff } from '../teams/archived.ts';
+import { putOff } from '../teams/index.ts';
 import { team } from '../teams/contract.ts';
 import { cycle, cyclesTimerName } from './contract.ts';
 import { completing, createAhead, starting } from './course.ts';
 import { cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
-import { issueModel } from '../issues/model.ts';
-import { isFinishedState } from '../workflows/states.ts';
+import { issueModel } from '../issues/index.ts';
+import { isFinishedState } from '../workflows/index.ts';
 
 const stillOpen = tenantStatement<SqlRow>(
   'cycles.open_of_team',

@@ -4,7 +4,7 @@ import { foldName } from '../../platform/lib/text/words.ts';
 import type { NewEntity } from '../../kernel/changes/change.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
-import { teamQuery, usableInTeam } from '../teams/team-or-workspace.ts';
+import { teamQuery, usableInTeam } from '../teams/index.ts';
 import { field } from './contract.ts';
 
 /**

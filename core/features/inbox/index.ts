@@ -20,3 +20,9 @@ export const inbox = defineFeature({
     inbox_item: () => [equal('issueId', 'issue_id', ({ issue }) => idOf(issue) ?? null)],
   },
 });
+
+export { archiveItemsAbout, withoutTextOfItems } from './about.ts';
+export { adminsOf, newItem, itemsForAdmins, itemsFor, type InboxItemInput } from './items.ts';
+export { inboxItemModel, type InboxItemResponse } from './model.ts';
+export { listeningTo } from './preferences.ts';
+export { problemChanges, reportedKinds, type ReportedKind, type ReportedProblem } from './problem.ts';

@@ -3,9 +3,9 @@ import type { Change, ChangeSet, NewEntity } from '../../kernel/changes/change.t
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { requiredOf, toFieldsResponse } from '../fields/values.ts';
-import { requireTakesIssues } from '../teams/archived.ts';
-import { readTemplate } from '../templates/read.ts';
+import { requiredOf, toFieldsResponse } from '../fields/index.ts';
+import { requireTakesIssues } from '../teams/index.ts';
+import { readTemplate } from '../templates/index.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { importedTimes, importedCreation } from './imported.ts';
@@ -14,7 +14,7 @@ import { issueModel, type Issue } from './model.ts';
 import { resolvePatch, teamOf } from './references/references.ts';
 import { selectedBytesMax } from './query/select.ts';
 import { lastRank } from './order/sub-order.ts';
-import { firstState, statesOf, type StateEntry } from '../workflows/states.ts';
+import { firstState, statesOf, type StateEntry } from '../workflows/index.ts';
 
 /** Id of an issue in another system. */
 export interface ExternalReference {

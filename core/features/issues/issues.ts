@@ -12,7 +12,7 @@ import type { FilterRequest } from '../../kernel/resource/filter/filtering.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { milestoneLeft } from './references/milestone.ts';
 import { cycleAfterRestore, requireOpenOps } from './references/cycle.ts';
-import { findState, firstState, isFinishedState } from '../workflows/states.ts';
+import { findState, firstState, isFinishedState } from '../workflows/index.ts';
 import { relationConditions, type RelationQuery } from './query/relations.ts';
 import { includesField, readShape, shapeIssues, type ShapeQuery } from './query/shape.ts';
 import { issueFiltering } from './query/filter.ts';

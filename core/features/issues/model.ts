@@ -11,7 +11,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import { enteringOps } from './references/cycle.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
-import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
+import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/index.ts';
 import { issueToIndex } from './search-pending.ts';
 import { issue, priorities, snoozeTimerName } from './contract.ts';
 import { stateTimes } from './query/in-state.ts';

@@ -34,7 +34,7 @@ import { notFound, ApiError } from '../../platform/lib/errors/errors.ts';
 import { issueModel } from './model.ts';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { requireVersion } from '../../kernel/changes/operations.ts';
-import { callingMember, isAdmin } from '../people/members/roles.ts';
+import { callingMember, isAdmin } from '../people/index.ts';
 import { requirePerson } from '../../kernel/rights/person.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 

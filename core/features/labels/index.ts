@@ -18,3 +18,5 @@ export const labels = defineFeature({
   }),
   workers: [createLeaving],
 });
+
+export { defaultLabels, labelModel } from './labels.ts';

@@ -4,7 +4,7 @@ import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { foldName } from '../../platform/lib/text/words.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
-import { teamQuery, usableInTeam } from '../teams/team-or-workspace.ts';
+import { teamQuery, usableInTeam } from '../teams/index.ts';
 import { label } from './contract.ts';
 import { changesWithout } from './leaving.ts';
 

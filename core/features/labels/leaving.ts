@@ -10,7 +10,7 @@ import { findEventOf } from '../../kernel/events/log/log.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
-import { issueModel } from '../issues/model.ts';
+import { issueModel } from '../issues/index.ts';
 import { label as contract } from './contract.ts';
 import type { WorkerDeps, BackgroundWorker } from '../../kernel/background.ts';
 

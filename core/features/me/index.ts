@@ -11,3 +11,6 @@ export const me = defineFeature({
     },
   ],
 });
+
+export { authorityGuards, rightsNow } from './rights-now.ts';
+export { createMe } from './routes.ts';

@@ -6,8 +6,8 @@ import { rightsForApp } from '../../kernel/rights/roles.ts';
 import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
-import { clientIsThere } from '../oauth/grants/live.ts';
-import { membershipOf } from '../people/membership.ts';
+import { clientIsThere } from '../oauth/index.ts';
+import { membershipOf } from '../people/index.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',

@@ -9,14 +9,13 @@ import { Closed, described, idOf, namedSchema, nullable, time } from '../../plat
 import { allScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { apiKey } from '../api-keys/contract.ts';
-import { apiKeyModel } from '../api-keys/model.ts';
+import { apiKeyModel } from '../api-keys/index.ts';
 import { grant } from '../oauth/contract.ts';
-import { grantModel } from '../oauth/grants/model.ts';
+import { grantModel } from '../oauth/index.ts';
 import { member } from '../people/contract.ts';
-import { memberModel } from '../people/members/model.ts';
-import { sessionPrefix } from '../sign-in/sessions.ts';
+import { memberModel, workspaceModel } from '../people/index.ts';
+import { sessionPrefix } from '../sign-in/index.ts';
 import { workspace } from '../people/contract.ts';
-import { workspaceModel } from '../people/workspace.ts';
 
 const of = (properties: ReturnType<typeof responseProperties>, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, properties[name]!]));

@@ -6,8 +6,8 @@ import type { Context } from '../../kernel/context.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { lastPositionIn } from '../../kernel/resource/last-position.ts';
-import { issueModel } from '../issues/model.ts';
-import { projectModel, requireProject } from '../projects/model.ts';
+import { issueModel } from '../issues/index.ts';
+import { projectModel, requireProject } from '../projects/index.ts';
 import { milestone, positionMax } from './contract.ts';
 import { milestoneModel } from './model.ts';
 

@@ -3,10 +3,10 @@ import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { EventRow } from '../../kernel/events/event.ts';
 import type { switchableReasons } from '../inbox/contract.ts';
-import type { InboxItemResponse } from '../inbox/model.ts';
+import type { InboxItemResponse } from '../inbox/index.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
-import { rowsOf } from '../subscribers/model.ts';
+import { issueModel, type Issue } from '../issues/index.ts';
+import { rowsOf } from '../subscribers/index.ts';
 import type { subscriber } from '../subscribers/contract.ts';
 
 export type Reason = (typeof switchableReasons)[number];

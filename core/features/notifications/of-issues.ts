@@ -1,10 +1,10 @@
 // Notifications about issues: assignment, mentions, triage, and changes for subscribers.
 import type { Context } from '../../kernel/context.ts';
 import type { EventRow } from '../../kernel/events/event.ts';
-import { adminsOf } from '../inbox/items.ts';
+import { adminsOf } from '../inbox/index.ts';
 import { minuteMs } from '../../platform/lib/time/time.ts';
-import type { IssueResponse } from '../issues/model.ts';
-import { mentionsIn } from '../comments/mentions.ts';
+import type { IssueResponse } from '../issues/index.ts';
+import { mentionsIn } from '../comments/index.ts';
 import { emptyNews, excerptOf, findIssue, followersOf, nameOfActor, notify, type News } from './news.ts';
 
 /** An issue whose creation time is this much older than its event was imported, and notifies nobody. */

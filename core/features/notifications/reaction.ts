@@ -3,11 +3,10 @@
 import type { Change, PlannedWrites } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
-import { isPresent } from '../people/members/roles.ts';
-import { membershipOf } from '../people/membership.ts';
-import { listeningTo } from '../inbox/preferences.ts';
+import { isPresent, membershipOf } from '../people/index.ts';
+import { listeningTo, newItem, inboxItemModel } from '../inbox/index.ts';
 import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';
-import { rowOf, subscriptionChange } from '../subscribers/model.ts';
+import { rowOf, subscriptionChange } from '../subscribers/index.ts';
 import {
   type News,
   type Reason,
@@ -21,9 +20,7 @@ import {
   notify,
 } from './news.ts';
 import { newsOfIssue } from './of-issues.ts';
-import { projectModel } from '../projects/model.ts';
-import { newItem } from '../inbox/items.ts';
-import { inboxItemModel } from '../inbox/model.ts';
+import { projectModel } from '../projects/index.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';

@@ -2,11 +2,15 @@
 import { html, type Html } from '../../kernel/html/html.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import { changeRoute, type ChangeOptions } from '../sign-in/account/change.ts';
-import type { AccountSection } from '../sign-in/account/page.ts';
+import {
+  changeRoute,
+  type ChangeOptions,
+  type AccountSection,
+  hidden,
+  type Seat,
+  type SignedIn,
+} from '../sign-in/index.ts';
 import type { grant } from './contract.ts';
-import { hidden } from '../sign-in/page-parts.ts';
-import type { Seat, SignedIn } from '../sign-in/sessions.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { consentSentenceOf } from '../../kernel/rights/words.ts';
 

@@ -1,10 +1,8 @@
 // Resolves an OAuth access token to its principal, an app that acts for a member, without the protocol
 // library. The rights are the intersection of those of the token, the grant and the role of the member.
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import type { FindToken } from '../people/authenticate.ts';
+import { type FindToken, type UseRecorder, membershipOf } from '../people/index.ts';
 import { clientIsThere, setGrantUsed } from './grants/live.ts';
-import type { UseRecorder } from '../people/last-used.ts';
-import { membershipOf } from '../people/membership.ts';
 import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/scopes.ts';
 import { systemStatement } from '../../platform/store/statement.ts';

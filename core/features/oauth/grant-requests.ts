@@ -2,7 +2,7 @@
 import type { Committer } from '../../kernel/changes/commit.ts';
 import { systemAuthor } from '../../kernel/changes/commit.ts';
 import type { Directory } from '../../kernel/context.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import type { IdentityDeps } from '../people/index.ts';
 import { grantModel } from './grants/model.ts';
 import { clientIsThere } from './grants/live.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';

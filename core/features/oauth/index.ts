@@ -17,3 +17,10 @@ export const oauth = defineFeature({
     ],
   },
 });
+
+export { grantsOfAccount } from './account-section.ts';
+export { createFindAccessToken } from './find-token.ts';
+export { createGrantEnding, createAccountGrants } from './grants/ending.ts';
+export { clientIsThere } from './grants/live.ts';
+export { grantModel } from './grants/model.ts';
+export { createOAuthClients, oauthRoutes, type OAuthClients, type OAuthOptions } from './runtime.ts';

@@ -2,10 +2,9 @@
 // loads it.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory } from '../../kernel/context.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import type { IdentityDeps, Authentication } from '../people/index.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import type { Authentication } from '../people/authenticate.ts';
-import type { Sessions } from '../sign-in/sessions.ts';
+import type { Sessions } from '../sign-in/index.ts';
 import type { Scope } from '../../platform/store/store.ts';
 import { createEgress, type Resolve } from '../../platform/lib/egress/egress.ts';
 import { createClients, type Clients } from './clients/clients.ts';

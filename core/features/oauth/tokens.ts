@@ -1,7 +1,7 @@
 // Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
 import { randomBytes } from 'node:crypto';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import type { IdentityDeps } from '../people/index.ts';
 import { setGrantUsed } from './grants/live.ts';
 import { sealedFor } from '../../platform/lib/secrets/sealing.ts';
 import { systemStatement } from '../../platform/store/statement.ts';

@@ -25,3 +25,34 @@ export const people = defineFeature({
     ],
   },
 });
+
+export {
+  accountById,
+  accountsByEmail,
+  workspaceNamesOf,
+  setPasswordOps,
+  emailKeyOf,
+  isAddressTaken,
+  renameOps,
+  isAddressClaimed,
+  newAccount,
+  stillPasswordOp,
+  type Account,
+  type AccountAddress,
+} from './accounts.ts';
+export { createAuthentication, deciding, type Authentication, type FindToken } from './authenticate.ts';
+export { makerOf, endDelegated, mayHandOut, stillMayOp, type Maker } from './delegation.ts';
+export type { LinkDeps, CreationDeps, IdentityDeps } from './deps.ts';
+export {
+  invitationDays,
+  newInvitation,
+  createInvitations,
+  type InvitedMember,
+  type Invitation,
+  type Invitations,
+} from './invitations/invitations.ts';
+export { createUses, lastUsedIn, type UseRecorder } from './last-used.ts';
+export { memberModel } from './members/model.ts';
+export { isPresent, callingMember, isAdmin } from './members/roles.ts';
+export { membershipOf } from './membership.ts';
+export { workspaceModel, guardedIn } from './workspace.ts';

@@ -38,3 +38,9 @@ export const plugins = defineFeature({
   facts: pluginFacts,
   metrics: pluginMetrics,
 });
+
+export { installFirstParty } from './first-party.ts';
+export { createPublicTriage } from './public-triage/triage.ts';
+export type { ForgetIssues } from './purged/forget.ts';
+export { createPluginRuntime } from './runtime.ts';
+export { createSandboxOnDemand, type SandboxOnDemand } from './sandbox-on-demand.ts';

@@ -6,7 +6,7 @@ import type { Context } from '../../kernel/context.ts';
 import { Closed, idOf, namedSchema } from '../../platform/lib/schema.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { cycle } from '../cycles/contract.ts';
-import { cycleModel } from '../cycles/model.ts';
+import { cycleModel } from '../cycles/index.ts';
 import { countedByDay, dayByDay, daysOf } from './day-by-day.ts';
 
 export const CycleProgress = namedSchema(

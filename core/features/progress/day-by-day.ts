@@ -6,8 +6,7 @@ import { eventsAt } from '../../kernel/events/log/log.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { utcToWall, wallToUtc } from '../../platform/lib/time/time.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import type { IssueResponse } from '../issues/model.ts';
-import { withIssueVisibility } from '../issues/seen.ts';
+import { type IssueResponse, withIssueVisibility } from '../issues/index.ts';
 import type { StateType } from '../workflows/contract.ts';
 
 const countsOf = (what: string) =>

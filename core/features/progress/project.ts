@@ -17,10 +17,10 @@ import {
 import { dayMs, isDay } from '../../platform/lib/time/time.ts';
 import { composedStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { countedByDay, dayByDay, daysOf } from './day-by-day.ts';
-import { withIssueVisibility } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/index.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
-import { projectModel } from '../projects/model.ts';
+import { projectModel } from '../projects/index.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const Counts = namedSchema(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, idOf } from '../../platform/lib/schema.ts';
 import { cycle } from '../cycles/contract.ts';
-import { readingIssues } from '../issues/seen.ts';
+import { readingIssues } from '../issues/index.ts';
 import { project } from '../projects/contract.ts';
 import { CycleProgress, progressOfCycle } from './cycle.ts';
 import { ProjectProgress, progressOfProject } from './project.ts';

@@ -6,7 +6,7 @@ import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { plainOperations, type Rules } from '../../kernel/resource/operations.ts';
-import { projectModel, requireProject } from '../projects/model.ts';
+import { projectModel, requireProject } from '../projects/index.ts';
 import { projectUpdate } from './contract.ts';
 
 const updateModel = modelOf(projectUpdate, { table: 'project_updates' });

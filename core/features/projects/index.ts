@@ -36,3 +36,5 @@ export const projects = defineFeature({
     project: () => [equal('members', 'members_json', ({ members }) => idsOf(members))],
   },
 });
+
+export { projectModel, requireProject } from './model.ts';

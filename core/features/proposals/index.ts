@@ -15,3 +15,17 @@ export const proposals = defineFeature({
   samples: proposalSamples,
   facts: proposalFacts,
 });
+
+export {
+  askAll,
+  createWriteReplay,
+  sourceOfRequests,
+  principalIn,
+  type ReplayOutcome,
+  type Source,
+} from './again.ts';
+export { classOf } from './diff.ts';
+export { createPropose, makeProposal } from './make.ts';
+export { proposalModel, type ProposalResponse, type Proposal } from './model.ts';
+export { forgetInProposals } from './purged.ts';
+export { proposalRoutes } from './routes.ts';

@@ -3,7 +3,7 @@ import type { Change } from '../../kernel/changes/change.ts';
 import type { StagedWrite } from '../../kernel/changes/staging.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import type { Actor, Cause } from '../../kernel/events/log/origin.ts';
-import { adminsOf, itemsFor } from '../inbox/items.ts';
+import { adminsOf, itemsFor } from '../inbox/index.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';

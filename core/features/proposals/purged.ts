@@ -3,7 +3,7 @@
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { mentionsOf } from '../../platform/lib/ids.ts';
-import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
+import { archiveItemsAbout, withoutTextOfItems } from '../inbox/index.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { titleOf } from './diff.ts';

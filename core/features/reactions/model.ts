@@ -3,7 +3,7 @@ import { plain } from '../../kernel/changes/columns.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { issueOfPart, partOfIssue } from '../issues/order/part.ts';
+import { issueOfPart, partOfIssue } from '../issues/index.ts';
 import { reaction } from './contract.ts';
 
 /** Maximum number of different emoji on one comment or issue. */

@@ -13,10 +13,9 @@ import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { comment } from '../comments/contract.ts';
-import { findComment } from '../comments/comments.ts';
+import { findComment } from '../comments/index.ts';
 import { issue } from '../issues/contract.ts';
-import { issueModel } from '../issues/model.ts';
-import { linkToIssue } from '../issues/order/part.ts';
+import { issueModel, linkToIssue } from '../issues/index.ts';
 import { reaction, emojiBytesMax } from './contract.ts';
 import { emojiMax, reactionModel } from './model.ts';
 

@@ -13,9 +13,8 @@ import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { statesOf } from '../workflows/states.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
-import { inState } from '../issues/query/in-state.ts';
+import { statesOf } from '../workflows/index.ts';
+import { issueModel, type Issue, inState } from '../issues/index.ts';
 import { relation } from './contract.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 

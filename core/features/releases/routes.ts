@@ -3,7 +3,16 @@ import { schemasOf } from '../../kernel/contract/schemas.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, inputForm, idOf, namedSchema, pageQuery, text } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
+import {
+  readingIssues,
+  withIssueVisibility,
+  listIssues,
+  type IssueQuery,
+  issueModel,
+  selectIssues,
+  IssueSelection,
+  issueNames,
+} from '../issues/index.ts';
 import { stageMax } from '../pipelines/contract.ts';
 import { release, releaseIssuesMax } from './contract.ts';
 import { draftNotes } from './notes.ts';
@@ -14,10 +23,6 @@ import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { releaseModel, type Release } from './model.ts';
 import { requireUnpublished } from './published.ts';
 import type { Condition } from '../../platform/store/page.ts';
-import { listIssues, type IssueQuery } from '../issues/issues.ts';
-import { issueModel } from '../issues/model.ts';
-import { selectIssues } from '../issues/query/select.ts';
-import { IssueSelection, issueNames } from '../issues/bodies.ts';
 
 const params = Closed({ id: idOf(release.id) });
 const releaseResponse = { 200: schemasOf(release).response };

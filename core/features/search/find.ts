@@ -13,9 +13,13 @@ import { limitDefault } from '../../platform/lib/schema.ts';
 import { sortedParameters, type Condition } from '../../platform/store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../platform/store/statement.ts';
 import { StoreError } from '../../platform/store/store.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
-import { requestedFilters, type IssueFilters } from '../issues/issues.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
+import {
+  issueFiltering,
+  requestedFilters,
+  type IssueFilters,
+  issueModel,
+  type Issue,
+} from '../issues/index.ts';
 import { readHits, type Hit } from './hits.ts';
 import { indexSome } from './indexing.ts';
 import { matchOf, parseQuery, type Query, type Phrase } from './query.ts';

@@ -11,3 +11,5 @@ export const search = defineFeature({
   checks: [searchCheck],
   workers: [createIndexing],
 });
+
+export { createFindDuplicates } from './public.ts';

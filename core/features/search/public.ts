@@ -1,10 +1,10 @@
 // Public duplicate search: issues of the teams that a workspace opened to the public, by identifier and
 // title. For a workspace that is closed or unknown, or a team that is not open, the result is empty, so that
 // callers cannot tell these cases apart.
-import { workspaceModel } from '../people/workspace.ts';
+import { workspaceModel } from '../people/index.ts';
 import type { Context, Directory, Services } from '../../kernel/context.ts';
 import { scopeOf, type Scope } from '../../platform/store/store.ts';
-import { issueModel } from '../issues/model.ts';
+import { issueModel } from '../issues/index.ts';
 import { issuesLike } from './similar.ts';
 
 const duplicatesMax = 3;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, enumeration, nameOf, pageQuery } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import { issueFilters } from '../issues/query/query.ts';
+import { issueFilters } from '../issues/index.ts';
 import { depthMax, searchIssues } from './find.ts';
 import { SearchPage, SimilarIssues } from './schema.ts';
 import { similarIssues } from './similar.ts';

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { responseProperties } from '../../kernel/contract/schemas.ts';
 import { Closed, enumeration, idOf, namedSchema, nullable, pageWith } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import type { IssueResponse } from '../issues/model.ts';
+import type { IssueResponse } from '../issues/index.ts';
 
 export type FoundIssue = Omit<IssueResponse, 'description'>;
 

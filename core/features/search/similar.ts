@@ -4,7 +4,7 @@ import { getEntity } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { composedStatement } from '../../platform/store/statement.ts';
-import { issueModel, type Issue } from '../issues/model.ts';
+import { issueModel, type Issue } from '../issues/index.ts';
 import { toFoundIssue, indexPending } from './find.ts';
 import { readHits } from './hits.ts';
 import { matchAny } from './query.ts';

@@ -4,7 +4,7 @@
 // from the database does not suffice.
 import { createHmac, randomBytes } from 'node:crypto';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import type { IdentityDeps } from '../people/index.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp } from '../../platform/store/store.ts';

@@ -1,3 +1,29 @@
 import { defineFeature } from '../../kernel/feature.ts';
 
 export const signIn = defineFeature({ name: 'sign-in' });
+
+export { changeRoute, type ChangeOptions } from './account/change.ts';
+export type { AccountSection } from './account/page.ts';
+export { turnOffOps } from './one-time-codes/one-time-codes.ts';
+export {
+  answerPage,
+  leadTo,
+  leadToSignIn,
+  readSignedForm,
+  done,
+  hidden,
+  problem,
+  card,
+  pageRoute,
+} from './page-parts.ts';
+export type { AccountGrants } from './proof.ts';
+export { newReset } from './resets/resets.ts';
+export { signInPageRoutes } from './runtime.ts';
+export {
+  createSessions,
+  sessionPrefix,
+  stillSignedInOp,
+  type Seat,
+  type Sessions,
+  type SignedIn,
+} from './sessions.ts';

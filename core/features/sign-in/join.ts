@@ -4,9 +4,17 @@ import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import { html, type Html } from '../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import type { Store } from '../../platform/store/store.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import {
+  type IdentityDeps,
+  emailKeyOf,
+  isAddressClaimed,
+  isAddressTaken,
+  newAccount,
+  invitationDays,
+  type Invitation,
+  type Invitations,
+} from '../people/index.ts';
 import { addressAdvice, addressKey } from '../../platform/lib/address.ts';
-import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../people/accounts.ts';
 import type { Proofs } from './proof.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import { passwordProblem } from './passwords/password-rules.ts';
@@ -24,7 +32,6 @@ import {
 import type { Sessions, SignedIn } from './sessions.ts';
 import { passwordOf } from './page.ts';
 import type { SignIn } from './sign-in.ts';
-import { invitationDays, type Invitation, type Invitations } from '../people/invitations/invitations.ts';
 
 interface JoinPages {
   readonly services: IdentityDeps;

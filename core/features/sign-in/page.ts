@@ -2,8 +2,7 @@
 import { readForm } from '../../kernel/html/form.ts';
 import { html, type Html } from '../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
-import type { IdentityDeps } from '../people/deps.ts';
-import { accountById } from '../people/accounts.ts';
+import { type IdentityDeps, accountById } from '../people/index.ts';
 import { passwordMax } from './passwords/password-rules.ts';
 import {
   card,

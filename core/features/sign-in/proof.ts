@@ -1,13 +1,12 @@
 // First verification of an address. Another person may have created the account with the address, so all
 // existing sign-in methods, sessions and grants end. docs/decisions/0074.
-import type { IdentityDeps } from '../people/deps.ts';
+import { type IdentityDeps, accountById, type AccountAddress } from '../people/index.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp, type CommitOutcome, type Op } from '../../platform/store/store.ts';
 import { turnOffOps } from './one-time-codes/one-time-codes.ts';
 import { deletePasskeysOf } from './passkeys/rows.ts';
 import { deleteOutsideOf } from './providers/rows.ts';
 import { endSessionsOp } from './sessions.ts';
-import { accountById, type AccountAddress } from '../people/accounts.ts';
 
 const setProven = systemStatement(
   'accounts.set_proven',

@@ -2,14 +2,13 @@
 // database opens no session. A session covers all workspaces of the account.
 import { createHmac, randomBytes } from 'node:crypto';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
-import type { IdentityDeps } from '../people/deps.ts';
+import { type IdentityDeps, membershipOf } from '../people/index.ts';
 import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, type Op, type Store } from '../../platform/store/store.ts';
 import type { Role } from '../../kernel/rights/roles.ts';
-import { membershipOf } from '../people/membership.ts';
 
 const dayMs = 86_400_000;
 const idleMs = 7 * dayMs;

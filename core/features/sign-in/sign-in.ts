@@ -3,16 +3,16 @@
 // new session.
 import { createHash } from 'node:crypto';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
-import type { IdentityDeps } from '../people/deps.ts';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
-import type { RawRequest, RawAnswer } from '../../kernel/http/route.ts';
 import {
+  type IdentityDeps,
   accountById,
   accountsByEmail,
   emailKeyOf,
   stillPasswordOp,
   type Account,
-} from '../people/accounts.ts';
+} from '../people/index.ts';
+import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import type { RawRequest, RawAnswer } from '../../kernel/http/route.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import { deviceAt, leadTo } from './page-parts.ts';
 import type { Sessions } from './sessions.ts';

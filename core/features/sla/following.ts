@@ -6,7 +6,7 @@ import type { Context, Directory } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
-import type { IssueResponse } from '../issues/model.ts';
+import { type IssueResponse, issueFiltering } from '../issues/index.ts';
 import type { SlaKind, slaPolicy } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
@@ -24,8 +24,7 @@ import { clockModel, creatorOf, liveIssue, type SlaClock } from './model.ts';
 import type { Entry } from '../../kernel/contract/contract.ts';
 import { parseFilter, type FilterFields } from '../../platform/lib/filter/filter.ts';
 import { createSearched, passesOf, type Passes } from '../../platform/lib/filter/filter-match.ts';
-import { weekOf } from '../calendars/calendars.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
+import { weekOf } from '../calendars/index.ts';
 
 const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
 const ofIssues: readonly string[] = [

@@ -5,7 +5,7 @@ import type { EventType } from '../../kernel/events/catalogue.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { neverDue } from '../issues/model.ts';
+import { neverDue } from '../issues/index.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { slaClock, slaTimerName } from './contract.ts';
 import { firesAt } from './counting.ts';

@@ -16,8 +16,7 @@ import {
   type Filtering,
 } from '../../kernel/resource/filter/filtering.ts';
 import type { FilterColumn } from '../../platform/store/filter-sql.ts';
-import { issueReferences } from '../issues/query/filter.ts';
-import { issueModel } from '../issues/model.ts';
+import { issueReferences, issueModel } from '../issues/index.ts';
 import { team } from '../teams/contract.ts';
 import { slaClock, slaTimerName } from './contract.ts';
 import { follow, heeds } from './following.ts';

@@ -10,7 +10,7 @@ import { nothing } from '../../kernel/event-reactions/reaction.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
-import { putOff } from '../teams/archived.ts';
+import { putOff } from '../teams/index.ts';
 import { team } from '../teams/contract.ts';
 import { slaClock, slaTimerName } from './contract.ts';
 import { canceled, passed, firesAt } from './counting.ts';

@@ -25,3 +25,5 @@ export const subscribers = defineFeature({
     ],
   },
 });
+
+export { rowsOf, rowOf, subscriptionChange } from './model.ts';

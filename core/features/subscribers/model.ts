@@ -8,8 +8,7 @@ import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { derivedId } from '../../platform/lib/ids.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import type { Issue } from '../issues/model.ts';
-import { issueOfPart, partOfIssue, linkToIssue } from '../issues/order/part.ts';
+import { type Issue, issueOfPart, partOfIssue, linkToIssue } from '../issues/index.ts';
 import { subscriber } from './contract.ts';
 
 const part = partOfIssue('subscribers');

@@ -7,14 +7,13 @@ import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { member } from '../people/contract.ts';
-import { isPresent } from '../people/members/roles.ts';
+import { isPresent } from '../people/index.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
 import { notFound } from '../../platform/lib/errors/errors.ts';
 import { Closed, limitDefault, nameOf, pageQuery } from '../../platform/lib/schema.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { issue } from '../issues/contract.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
-import { issueModel } from '../issues/model.ts';
+import { issueFiltering, issueModel } from '../issues/index.ts';
 import { subscriber } from './contract.ts';
 import {
   rowOf,

@@ -32,3 +32,7 @@ export const teams = defineFeature({
     ],
   },
 });
+
+export { requireTakesIssues, putOff } from './archived.ts';
+export { teamQuery, usableInTeam, idsInTeam, namedInTeam } from './team-or-workspace.ts';
+export { teamModel } from './teams.ts';

@@ -7,9 +7,8 @@ import { archiving, archivedQuery, whereArchived } from '../../kernel/resource/a
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
-import { findState, stateByName } from '../workflows/states.ts';
+import { findState, stateByName, defaultStates } from '../workflows/index.ts';
 import { state } from '../workflows/contract.ts';
-import { defaultStates } from '../workflows/workflows.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
 import { cyclesTimerName } from '../cycles/contract.ts';
 import { wakingOps } from './archived.ts';

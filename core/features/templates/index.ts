@@ -43,3 +43,5 @@ export const templates = defineFeature({
     ],
   },
 });
+
+export { readTemplate } from './read.ts';

@@ -1,5 +1,5 @@
 import { modelOf } from '../../kernel/resource/model.ts';
-import { toFieldsResponse, type FieldValues } from '../fields/values.ts';
+import { toFieldsResponse, type FieldValues } from '../fields/index.ts';
 import { template } from './contract.ts';
 
 /** Deleted labels and fields are left out. */

@@ -2,10 +2,10 @@
 // creator of the issue did not give them.
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { stillTaken, type FieldValues } from '../fields/values.ts';
+import { stillTaken, type FieldValues } from '../fields/index.ts';
 import { idOfName, isIdOf } from '../../kernel/resource/names/names.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { namedInTeam } from '../teams/team-or-workspace.ts';
+import { namedInTeam } from '../teams/index.ts';
 import { template } from './contract.ts';
 import { templateModel } from './model.ts';
 

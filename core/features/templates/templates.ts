@@ -6,9 +6,9 @@ import type { EntityOf } from '../../kernel/resource/model.ts';
 import type { Context } from '../../kernel/context.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import type { FieldValue } from '../fields/contract.ts';
-import { fieldsAfter, type FieldValues } from '../fields/values.ts';
+import { fieldsAfter, type FieldValues } from '../fields/index.ts';
 import { label } from '../labels/contract.ts';
-import { idsInTeam, teamQuery, usableInTeam } from '../teams/team-or-workspace.ts';
+import { idsInTeam, teamQuery, usableInTeam } from '../teams/index.ts';
 import { template } from './contract.ts';
 import { templateModel } from './model.ts';
 

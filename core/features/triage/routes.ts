@@ -1,7 +1,7 @@
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import { defineRoute, type AlsoNeeded } from '../../kernel/http/route.ts';
 import { Closed, nameOf } from '../../platform/lib/schema.ts';
-import { IssueUpdate } from '../issues/bodies.ts';
+import { IssueUpdate } from '../issues/index.ts';
 import { issue } from '../issues/contract.ts';
 import { acceptIssue, declineIssue, snoozeIssue, TriageDecline, TriageSnooze } from './triage.ts';
 

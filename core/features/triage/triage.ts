@@ -8,16 +8,19 @@ import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { Closed, namedSchema, nullable, text } from '../../platform/lib/schema.ts';
 import { readTime } from '../../platform/lib/time/time.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
-import { commentModel } from '../comments/model.ts';
-import { mentionsIn } from '../comments/mentions.ts';
+import { commentModel, mentionsIn } from '../comments/index.ts';
 import { comment } from '../comments/contract.ts';
-import { firstState, statesOf } from '../workflows/states.ts';
-import type { IssuePatch } from '../issues/bodies.ts';
+import { firstState, statesOf } from '../workflows/index.ts';
+import {
+  type IssuePatch,
+  issueModel,
+  type Issue,
+  type IssueResponse,
+  resolvePatch,
+} from '../issues/index.ts';
 import { snoozeTimerName } from '../issues/contract.ts';
-import { issueModel, type Issue, type IssueResponse } from '../issues/model.ts';
-import { resolvePatch } from '../issues/references/references.ts';
 import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
-import { putOff } from '../teams/archived.ts';
+import { putOff } from '../teams/index.ts';
 import { team } from '../teams/contract.ts';
 
 export const TriageDecline = namedSchema(

@@ -10,13 +10,18 @@ import { withMoment } from '../../kernel/resource/as-of/reads.ts';
 import { authorOf } from '../../kernel/resource/author.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
-import { listIssuesAt } from '../issues/query/as-of.ts';
+import {
+  listIssuesAt,
+  issueFiltering,
+  issueOrder,
+  existingSort,
+  listIssues,
+  type IssueQuery,
+  listQuery,
+  readingIssues,
+  withIssueVisibility,
+} from '../issues/index.ts';
 import { issue } from '../issues/contract.ts';
-import { issueFiltering } from '../issues/query/filter.ts';
-import { issueOrder, existingSort } from '../issues/query/sorting.ts';
-import { listIssues, type IssueQuery } from '../issues/issues.ts';
-import { listQuery } from '../issues/query/query.ts';
-import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
 import { view } from './contract.ts';
 
 type View = EntityOf<typeof view>;

@@ -39,3 +39,8 @@ export const webhooks = defineFeature({
     },
   ],
 });
+
+export { openAddress } from './endpoints/address.ts';
+export { endpointModel } from './endpoints/model.ts';
+export { createWebhooks } from './runtime.ts';
+export { createSecretOpener, opensSecret } from './secret.ts';

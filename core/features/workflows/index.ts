@@ -16,3 +16,6 @@ export const workflows = defineFeature({
     },
   }),
 });
+
+export { isFinishedState, firstState, statesOf, findState, stateByName, type StateEntry } from './states.ts';
+export { defaultStates } from './workflows.ts';

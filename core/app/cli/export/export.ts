@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
-import { linesOf, workspacesIn, type Exported } from '../../../features/export/write.ts';
+import { linesOf, workspacesIn, type Exported } from '../../../features/export/offline.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';

@@ -1,6 +1,5 @@
 // `tatami plugin consent PLUGIN`: what the version that waits asks for, and the answer to it.
-import { consentLines } from '../../../features/plugins/installs/consent/request.ts';
-import type { Consent } from '../../../features/plugins/installs/consent/consent-schema.ts';
+import { consentLines, type Consent } from '../../../features/plugins/offline.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';
 import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';

@@ -5,9 +5,12 @@ import type { Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';
-import { consentLines, type Replaced } from '../../../features/plugins/installs/consent/request.ts';
-import { positionText } from '../../../features/plugins/source-positions.ts';
-import type { Consent } from '../../../features/plugins/installs/consent/consent-schema.ts';
+import {
+  consentLines,
+  type Replaced,
+  positionText,
+  type Consent,
+} from '../../../features/plugins/offline.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../lib/output.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';

@@ -1,5 +1,5 @@
 // Whether an installed plugin runs, and what becomes of what it writes: as it is, which while it is on probation is not what it was set to.
-import { effectiveMode } from '../../../features/plugins/installs/mode.ts';
+import { effectiveMode } from '../../../features/plugins/offline.ts';
 import type { InstallMode } from '../../../features/plugins/installs/contract.ts';
 
 interface Probation {

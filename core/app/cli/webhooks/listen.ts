@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { printable, quoted } from '../../../platform/lib/text/printable.ts';
 import { streamEvents, type StreamedEvent } from '../../../../sdk/client/stream.ts';
 import type { EventEnvelope } from '../../../kernel/events/event.ts';
-import { payloadOfEvent } from '../../../features/webhooks/payload.ts';
+import { payloadOfEvent } from '../../../features/webhooks/offline.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, remoteOf } from '../lib/remote.ts';

@@ -3,7 +3,7 @@
 import type { Call } from '../../../../sdk/client/index.ts';
 import type { EventEnvelope } from '../../../kernel/events/event.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { payloadOfEvent, type WebhookMessage } from '../../../features/webhooks/payload.ts';
+import { payloadOfEvent, type WebhookMessage } from '../../../features/webhooks/offline.ts';
 import { moment, usage } from '../lib/flags.ts';
 import { CommandError, exitCodes, printResult } from '../lib/output.ts';
 import { poll } from '../lib/poll.ts';

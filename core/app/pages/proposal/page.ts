@@ -4,12 +4,19 @@ import type { App, Caller } from '../../../kernel/http/app.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../../kernel/http/route.ts';
 import type { Outcome } from '../../../kernel/http/values.ts';
-import { answerPage, leadTo, leadToSignIn, readSignedForm } from '../../../features/sign-in/page-parts.ts';
-import type { Seat, Sessions, SignedIn } from '../../../features/sign-in/sessions.ts';
+import {
+  answerPage,
+  leadTo,
+  leadToSignIn,
+  readSignedForm,
+  type Seat,
+  type Sessions,
+  type SignedIn,
+} from '../../../features/sign-in/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { Closed, idOf } from '../../../platform/lib/schema.ts';
 import { proposal } from '../../../features/proposals/contract.ts';
-import type { ProposalResponse } from '../../../features/proposals/model.ts';
+import type { ProposalResponse } from '../../../features/proposals/index.ts';
 import { Type } from 'typebox';
 import { proposalPage } from './view.ts';
 

@@ -1,9 +1,9 @@
 import { html, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
-import { done, hidden, problem } from '../../../features/sign-in/page-parts.ts';
+import { done, hidden, problem } from '../../../features/sign-in/index.ts';
 import { visible } from '../../../platform/lib/text/printable.ts';
-import type { ProposalResponse } from '../../../features/proposals/model.ts';
+import type { ProposalResponse } from '../../../features/proposals/index.ts';
 
 type Effect = ProposalResponse['effects'][number];
 

@@ -1,6 +1,5 @@
 // Finds workspaces, members and keys by id or name, members also by address and keys by prefix.
-import { apiKeyModel, type ApiKey } from '../../../features/api-keys/model.ts';
-import { publicPartOf } from '../../../features/api-keys/token.ts';
+import { apiKeyModel, type ApiKey, publicPartOf } from '../../../features/api-keys/index.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';

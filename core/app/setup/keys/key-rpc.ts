@@ -4,9 +4,13 @@ import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts'
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { Delegation } from '../../../kernel/changes/delegation.ts';
 import type { Directory } from '../../../kernel/context.ts';
-import { afterRevocation } from '../../../features/api-keys/handed.ts';
-import { apiKeyModel, newKey, type ApiKey } from '../../../features/api-keys/model.ts';
-import { rollKey } from '../../../features/api-keys/roll.ts';
+import {
+  afterRevocation,
+  apiKeyModel,
+  newKey,
+  type ApiKey,
+  rollKey,
+} from '../../../features/api-keys/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Ids } from '../../../platform/lib/ids.ts';
 import { allScopes } from '../../../kernel/rights/scopes.ts';

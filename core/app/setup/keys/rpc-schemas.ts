@@ -1,7 +1,6 @@
 // Operator API for keys: parameters and results, used in process and over the socket of a running server (core/app/serve/operator-server.ts).
 import { Type, type Static } from 'typebox';
-import type { apiKeyModel } from '../../../features/api-keys/model.ts';
-import { graceHoursMax } from '../../../features/api-keys/roll.ts';
+import { type apiKeyModel, graceHoursMax } from '../../../features/api-keys/index.ts';
 import { Closed, nullable, text } from '../../../platform/lib/schema.ts';
 import { hourMs } from '../../../platform/lib/time/time.ts';
 import { allScopes } from '../../../kernel/rights/scopes.ts';

@@ -3,9 +3,14 @@ import type { Context } from '../../../kernel/context.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { isBetween, rankBetween } from '../../../platform/lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../../platform/store/statement.ts';
-import { issueModel, type Issue } from '../../issues/model.ts';
-import { readPosition, type PositionExtras, type OrderPosition } from '../../issues/order/order-position.ts';
-import { withIssueVisibility } from '../../issues/seen.ts';
+import {
+  issueModel,
+  type Issue,
+  readPosition,
+  type PositionExtras,
+  type OrderPosition,
+  withIssueVisibility,
+} from '../../issues/index.ts';
 import type { Move } from '../bodies.ts';
 import { stagedCards } from './card.ts';
 import { readCells, type BoardCell } from './cells.ts';

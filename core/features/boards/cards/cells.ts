@@ -5,7 +5,7 @@ import type { Context, Directory } from '../../../kernel/context.ts';
 import type { CursorValue } from '../../../platform/lib/cursor.ts';
 import { beyond, type SortKey } from '../../../platform/store/page.ts';
 import { composedStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { issueOrder, existingSort } from '../../issues/query/sorting.ts';
+import { issueOrder, existingSort } from '../../issues/index.ts';
 import { byHand } from '../contract.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
 import type { Group, GroupKey } from '../grouping.ts';

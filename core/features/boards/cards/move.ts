@@ -6,11 +6,14 @@ import type { Context } from '../../../kernel/context.ts';
 import { invalidField, ApiError } from '../../../platform/lib/errors/errors.ts';
 import { foldName } from '../../../platform/lib/text/words.ts';
 import { didYouMeanAny } from '../../../platform/lib/text/nearest.ts';
-import type { IssuePatch } from '../../issues/bodies.ts';
-import { issueModel, type Issue } from '../../issues/model.ts';
-import type { OrderPosition } from '../../issues/order/order-position.ts';
-import { resolvePatch } from '../../issues/references/references.ts';
-import { requireMayChange } from '../../issues/seen.ts';
+import {
+  type IssuePatch,
+  issueModel,
+  type Issue,
+  type OrderPosition,
+  resolvePatch,
+  requireMayChange,
+} from '../../issues/index.ts';
 import type { Move } from '../bodies.ts';
 import { cardMoved } from './card.ts';
 import { withoutDescription } from './cards.ts';

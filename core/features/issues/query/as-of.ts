@@ -23,7 +23,7 @@ import { compared, sortValuesOf } from '../../../kernel/resource/as-of/sorting.t
 import { isListed, whereDeleted, type Deleted } from '../../../kernel/resource/deleted.ts';
 import type { Condition, Page, SortKey } from '../../../platform/store/page.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import { withFieldsAt } from '../../fields/as-of.ts';
+import { withFieldsAt } from '../../fields/index.ts';
 import { relationQuery } from './relations.ts';
 import { slaClock } from '../../sla/contract.ts';
 import { issue } from '../contract.ts';

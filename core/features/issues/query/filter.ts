@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/resource/filter/filter.ts';
 import { createFiltering } from '../../../kernel/resource/filter/filtering.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
-import { customColumns, customFilterFields } from '../../fields/filter.ts';
+import { customColumns, customFilterFields } from '../../fields/index.ts';
 import { cyclesMeant, relativeWords } from './relative-cycles.ts';
 import { label } from '../../labels/contract.ts';
 import { state } from '../../workflows/contract.ts';

@@ -3,12 +3,12 @@
 import type { Context } from '../../../kernel/context.ts';
 import { holderOf } from '../../../kernel/rights/words.ts';
 import { responseProperties } from '../../../kernel/contract/schemas.ts';
-import { memberModel } from '../../people/members/model.ts';
+import { memberModel } from '../../people/index.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest.ts';
 import { includedHtml } from '../../../kernel/resource/html.ts';
 import { withVersion } from '../../../platform/lib/response-version.ts';
-import { projectModel } from '../../projects/model.ts';
+import { projectModel } from '../../projects/index.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
 import { descriptionBytesMax, issue } from '../contract.ts';
 import { issueModel, type IssueResponse } from '../model.ts';

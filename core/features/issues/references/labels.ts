@@ -3,7 +3,7 @@
 import type { Context } from '../../../kernel/context.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { label } from '../../labels/contract.ts';
-import { idsInTeam } from '../../teams/team-or-workspace.ts';
+import { idsInTeam } from '../../teams/index.ts';
 import type { IssuePatch } from '../bodies.ts';
 import { labelsMax } from '../contract.ts';
 import type { Issue } from '../model.ts';

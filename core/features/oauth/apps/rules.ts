@@ -3,7 +3,7 @@ import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { displayNameFault, isLikeOurs } from '../../../platform/lib/display-name.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../../platform/store/store.ts';
-import { callingMember, isAdmin } from '../../people/members/roles.ts';
+import { callingMember, isAdmin } from '../../people/index.ts';
 import type { OAuthApp } from './model.ts';
 import { faultOfRedirectUri } from './redirect-uris.ts';
 

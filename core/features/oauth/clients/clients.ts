@@ -1,6 +1,6 @@
 // Finds and authenticates clients. `registration.ts` registers clients without the protocol library, because
 // the library would store secrets in plain text.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { isSecretOf, type StoredSecret } from '../apps/secret.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { grantTypes, type OAuthClient } from './client.ts';

@@ -1,7 +1,7 @@
 // Stores self-registered clients (RFC 7591). They belong to the installation, because the member chooses the
 // workspace at the consent. Anybody can register, so a client without a grant is removed after a day, or
 // earlier if there are too many.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';

@@ -3,7 +3,7 @@
 // `registered.ts`.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { mintClientSecret } from '../apps/secret.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';

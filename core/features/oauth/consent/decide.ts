@@ -2,12 +2,11 @@
 // that only one of two concurrent decisions takes effect.
 import type { Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
-import type { IdentityDeps } from '../../people/deps.ts';
+import { type IdentityDeps, guardedIn } from '../../people/index.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { newGrant } from '../grants/model.ts';
-import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/sessions.ts';
+import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/index.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
-import { guardedIn } from '../../people/workspace.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';

@@ -1,8 +1,15 @@
 // Verification page of the device flow (RFC 8628 §3.3).
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
-import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../sign-in/page-parts.ts';
-import type { SignedIn } from '../../sign-in/sessions.ts';
+import {
+  card,
+  hidden,
+  leadToSignIn,
+  pageRoute,
+  problem,
+  readSignedForm,
+  type SignedIn,
+} from '../../sign-in/index.ts';
 import { retryAfterOf } from '../../../platform/lib/errors/errors.ts';
 import { denied, withoutPage } from '../consent/answers.ts';
 import { consentPromptOf, grantedBy, makeGrant, type AskingOptions } from '../consent/decide.ts';

@@ -3,13 +3,13 @@
 // `membership.ts`); this module records the end of each grant, and continues after a crash.
 import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { dayMs, hourMs } from '../../../platform/lib/time/time.ts';
 import { systemStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, type Scope } from '../../../platform/store/store.ts';
-import type { AccountGrants } from '../../sign-in/proof.ts';
+import type { AccountGrants } from '../../sign-in/index.ts';
 import { grantModel } from './model.ts';
 import { clientIsThere } from './live.ts';
 

@@ -8,7 +8,7 @@ import { defineResource } from '../../../kernel/resource/define.ts';
 import type { Rules } from '../../../kernel/resource/operations.ts';
 import { expandScopes } from '../../../kernel/rights/scopes.ts';
 import type { Condition } from '../../../platform/store/page.ts';
-import { callingMember, isAdmin } from '../../people/members/roles.ts';
+import { callingMember, isAdmin } from '../../people/index.ts';
 import { grant } from '../contract.ts';
 import { grantModel, type Grant } from './model.ts';
 

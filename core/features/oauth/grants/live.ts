@@ -1,5 +1,5 @@
 // SQL for valid grants: not revoked, with a member who was not removed and a client that was not deleted.
-import { lastUsedIn } from '../../people/last-used.ts';
+import { lastUsedIn } from '../../people/index.ts';
 
 /**
  * Returns a SQL condition that is true if the client of a grant exists. Every look-up of a grant for a token

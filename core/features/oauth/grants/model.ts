@@ -1,5 +1,5 @@
 // Model of grants, and their creation by consent.
-import type { CreationDeps } from '../../people/deps.ts';
+import type { CreationDeps } from '../../people/index.ts';
 import { flag, plain } from '../../../kernel/changes/columns.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';

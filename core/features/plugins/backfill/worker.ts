@@ -9,7 +9,7 @@ import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planning/planner.ts';
 import { abandonedRuns, reviveRunOps, countAbandoned } from '../runs/ending/abandoned.ts';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
-import { itemsForAdmins } from '../../inbox/items.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
 
 // Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so
 // that a crash repeats no page. Given-up runs are requeued before new runs are created.

@@ -1,6 +1,6 @@
 // Defers the runs of an install whose budget is exhausted, and notifies the admins once a day.
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
-import { itemsForAdmins } from '../../inbox/items.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 // Disables a plugin whose runs fail or are killed too often, and notifies the admins of the workspace.
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
-import { itemsForAdmins } from '../../inbox/items.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
 import type { Op, Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import type { DisableReason } from '../planning/failures.ts';

@@ -2,9 +2,9 @@
 // proposals. Runs without a review do not count. docs/spec/plugins.md › Upgrade.
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { itemsForAdmins } from '../../inbox/items.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
 import { proposal } from '../../proposals/contract.ts';
-import { proposalModel } from '../../proposals/model.ts';
+import { proposalModel } from '../../proposals/index.ts';
 import { probationRuns } from './mode.ts';
 import { installModel, type Install } from './schema.ts';
 

@@ -2,7 +2,7 @@
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { StagedWrite } from '../../../kernel/changes/staging.ts';
 import type { App } from '../../../kernel/http/app.ts';
-import { makeProposal } from '../../proposals/make.ts';
+import { makeProposal, classOf } from '../../proposals/index.ts';
 import type { Op } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import type { InstallMode } from '../installs/contract.ts';
@@ -16,7 +16,6 @@ import { proposedOp } from '../runs/rows.ts';
 import { createAskAsPlugin } from './ask.ts';
 import { modeFieldsOf, fieldModesOf, apiFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 import { makes, type Route } from '../../../kernel/http/route.ts';
-import { classOf } from '../../proposals/diff.ts';
 import type { EffectClass } from '../../proposals/contract.ts';
 
 interface ModesOutcome {

@@ -3,7 +3,7 @@
 import type { RequestedWrite, Staging } from '../../../kernel/changes/staging.ts';
 import type { Actor, Cause } from '../../../kernel/events/log/origin.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/again.ts';
+import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/index.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import { CallError } from '../host-calls/gateway-call.ts';

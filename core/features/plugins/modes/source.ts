@@ -2,8 +2,7 @@
 import { findEvent } from '../../../kernel/events/log/log.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { ReplayOutcome, Source } from '../../proposals/again.ts';
-import type { Proposal } from '../../proposals/model.ts';
+import type { ReplayOutcome, Source, Proposal } from '../../proposals/index.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';

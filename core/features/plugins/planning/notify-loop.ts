@@ -2,8 +2,7 @@
 import type { Change } from '../../../kernel/changes/change.ts';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import { adminsOf, newItem, type InboxItemInput } from '../../inbox/items.ts';
-import { inboxItemModel } from '../../inbox/model.ts';
+import { adminsOf, newItem, type InboxItemInput, inboxItemModel } from '../../inbox/index.ts';
 import { hourMs } from '../../../platform/lib/time/time.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import type { Scope } from '../../../platform/store/store.ts';

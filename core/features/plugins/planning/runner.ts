@@ -8,7 +8,7 @@ import type { RunDeps } from '../deps.ts';
 import { createRunRate } from './run-rate.ts';
 import { createApplyModes } from '../modes/apply-modes.ts';
 import { createPluginSource } from '../modes/source.ts';
-import type { Source } from '../../proposals/again.ts';
+import type { Source } from '../../proposals/index.ts';
 import { createAttempts, type LeasedRun } from '../runs/attempt/attempt.ts';
 import { createEndAttempt } from '../runs/ending/ending.ts';
 import type { Install } from '../installs/schema.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { contracts } from '../../contracts.ts';
 import type { App } from '../../../kernel/http/app.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { askAll, createWriteReplay, principalIn } from '../../proposals/again.ts';
+import { askAll, createWriteReplay, principalIn } from '../../proposals/index.ts';
 import type { Cause } from '../../../kernel/events/log/origin.ts';
 import type { Op } from '../../../platform/store/store.ts';
 

@@ -7,7 +7,7 @@ import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/e
 import { counted } from '../../../platform/lib/text/words.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import type { Op } from '../../../platform/store/store.ts';
-import { proposalModel } from '../../proposals/model.ts';
+import { proposalModel } from '../../proposals/index.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';

@@ -1,6 +1,6 @@
 // Routes of forms that change an account. They require a form of the current session, and sensitive changes
 // also a recent authentication.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../page-parts.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';

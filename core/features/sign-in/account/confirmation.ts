@@ -3,8 +3,7 @@
 // account.
 import { html } from '../../../kernel/html/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { IdentityDeps } from '../../people/deps.ts';
-import { accountById, type Account } from '../../people/accounts.ts';
+import { type IdentityDeps, accountById, type Account } from '../../people/index.ts';
 import type { Proofs } from '../proof.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, readSignedForm } from '../page-parts.ts';
 import type { ResetLimits } from '../resets/limits.ts';

@@ -2,7 +2,7 @@
 import { html, type Html } from '../../../kernel/html/html.ts';
 import { page } from '../../../kernel/html/page.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../page-parts.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
 

@@ -1,7 +1,7 @@
 // A password change requires the current password and ends all other sessions.
 import { html } from '../../../kernel/html/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { accountById, setPasswordOps } from '../../people/accounts.ts';
+import { accountById, setPasswordOps } from '../../people/index.ts';
 import { passwordMax, passwordMin, passwordProblem } from '../passwords/password-rules.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { hidden, isFresh, leadToProof, leadToSignIn } from '../page-parts.ts';

@@ -2,7 +2,7 @@
 // a change requires a recent authentication.
 import { html } from '../../../kernel/html/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { emailKeyOf, isAddressTaken, renameOps } from '../../people/accounts.ts';
+import { emailKeyOf, isAddressTaken, renameOps } from '../../people/index.ts';
 import { addressAdvice } from '../../../platform/lib/address.ts';
 import { aboutProblem } from '../join.ts';
 import { hidden, isFresh, leadToProof } from '../page-parts.ts';

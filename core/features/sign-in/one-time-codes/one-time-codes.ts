@@ -1,6 +1,6 @@
 // One-time codes of accounts. The secret is stored encrypted, and takes effect after a first code has
 // confirmed it. Each code is accepted only once.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { sealedFor } from '../../../platform/lib/secrets/sealing.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';

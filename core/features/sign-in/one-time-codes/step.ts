@@ -1,6 +1,6 @@
 // Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
 // passwords, but are counted separately.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { readForm } from '../../../kernel/html/form.ts';

@@ -1,4 +1,4 @@
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { type RawRequest, type RawAnswer, type Route, defineRoute } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { changeRoute } from '../account/change.ts';

@@ -1,6 +1,6 @@
 // Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
 // and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import type { Ceremonies } from '../challenges.ts';

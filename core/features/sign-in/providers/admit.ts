@@ -1,10 +1,15 @@
 // Creates accounts for invited people who sign in at an external provider. The invitation is the one whose
 // link they opened in this browser, or one for an address that a trusted provider has verified. The account
 // has no password and is linked to the external account.
-import type { IdentityDeps } from '../../people/deps.ts';
-import { emailKeyOf, isAddressTaken, newAccount } from '../../people/accounts.ts';
+import {
+  type IdentityDeps,
+  emailKeyOf,
+  isAddressTaken,
+  newAccount,
+  type Invitation,
+  type Invitations,
+} from '../../people/index.ts';
 import { displayNameFault } from '../../../platform/lib/display-name.ts';
-import type { Invitation, Invitations } from '../../people/invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';
 

@@ -1,10 +1,9 @@
 // Routes that redirect to an external provider, process the response, and link and unlink external accounts.
-import type { IdentityDeps } from '../../people/deps.ts';
+import { type IdentityDeps, emailKeyOf } from '../../people/index.ts';
 import { readForm } from '../../../kernel/html/form.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { changeRoute } from '../account/change.ts';
-import { emailKeyOf } from '../../people/accounts.ts';
 import type { Proofs } from '../proof.ts';
 import { noticeOf } from '../account/change.ts';
 import type { Ceremonies } from '../challenges.ts';

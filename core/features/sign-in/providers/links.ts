@@ -1,5 +1,5 @@
 // Links from accounts to external accounts, which are identified by issuer and subject.
-import type { IdentityDeps } from '../../people/deps.ts';
+import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions.ts';

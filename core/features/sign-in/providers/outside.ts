@@ -1,11 +1,10 @@
 // Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
 // e-mail address never selects an account, because addresses change owners. If the operator allows it, a
 // verified address accepts an invitation for it.
-import type { IdentityDeps } from '../../people/deps.ts';
+import { type IdentityDeps, emailKeyOf } from '../../people/index.ts';
 import { domainOf } from '../../../platform/lib/address.ts';
 import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { emailKeyOf } from '../../people/accounts.ts';
 import type { Ceremonies, Ceremony } from '../challenges.ts';
 import type { SignedIn } from '../sessions.ts';
 import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';

@@ -3,16 +3,16 @@ import { readForm } from '../../../kernel/html/form.ts';
 import { html } from '../../../kernel/html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import type { Store } from '../../../platform/store/store.ts';
-import type { IdentityDeps } from '../../people/deps.ts';
-import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import type { Mail } from '../../../platform/lib/mail.ts';
 import {
+  type IdentityDeps,
   accountById,
   accountsByEmail,
   emailKeyOf,
   workspaceNamesOf,
   type Account,
-} from '../../people/accounts.ts';
+} from '../../people/index.ts';
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import type { Mail } from '../../../platform/lib/mail.ts';
 import { passwordProblem } from '../passwords/password-rules.ts';
 import { noticeOf } from '../account/change.ts';
 import type { AccountGrants } from '../proof.ts';

@@ -1,10 +1,9 @@
 // Links that reset a forgotten password, mailed to the address of the account or created by the operator.
 // Workspace admins cannot create them, because an account can be a member of several workspaces.
-import type { LinkDeps } from '../../people/deps.ts';
+import { type LinkDeps, setPasswordOps, type Account, type AccountAddress } from '../../people/index.ts';
 import { mintLinkToken, tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp, type Op, type Store } from '../../../platform/store/store.ts';
-import { setPasswordOps, type Account, type AccountAddress } from '../../people/accounts.ts';
 import { endOtherWaysInOps, firstProofOps } from '../proof.ts';
 import type { AccountGrants } from '../proof.ts';
 import { endSessionsOp } from '../sessions.ts';

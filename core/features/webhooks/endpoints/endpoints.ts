@@ -9,7 +9,7 @@ import {
   namespaceScopes,
   unsentType,
 } from '../../../kernel/events/catalogue.ts';
-import { makerOf, stillMayOp } from '../../people/delegation.ts';
+import { makerOf, stillMayOp } from '../../people/index.ts';
 import { EgressError } from '../../../platform/lib/egress/error.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { isMasked } from '../../../platform/lib/secrets/masked-url.ts';

@@ -2,7 +2,7 @@
 // revoked, in the commit that removes the permission.
 import { namespaceScopes } from '../../../kernel/events/catalogue.ts';
 import type { Delegation, RevocationDeps, RightsLoss } from '../../../kernel/changes/delegation.ts';
-import { adminsOf, itemsFor } from '../../inbox/items.ts';
+import { adminsOf, itemsFor } from '../../inbox/index.ts';
 import { rightsOfRole, type Role } from '../../../kernel/rights/roles.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { tenantOp } from '../../../platform/store/store.ts';

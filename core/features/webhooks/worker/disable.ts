@@ -3,7 +3,7 @@
 import type { Change } from '../../../kernel/changes/change.ts';
 import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
-import { itemsForAdmins } from '../../inbox/items.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Ids } from '../../../platform/lib/ids.ts';
 import type { Log } from '../../../platform/lib/log.ts';

@@ -1,7 +1,7 @@
 // What is wrong with a plugin, told to its author: the file, the line, and the line's text.
 import { PackageError, type SourceLocation } from '../../../../../sdk/plugin/manifest.ts';
 import { ApiError, wordsOfField } from '../../../../platform/lib/errors/errors.ts';
-import { positionText } from '../../../../features/plugins/source-positions.ts';
+import { positionText } from '../../../../features/plugins/offline.ts';
 import { CommandError, exitCodes } from '../../lib/output.ts';
 import { locationInManifest, type Bundle } from './manifest-location.ts';
 import { readFileSync } from 'node:fs';

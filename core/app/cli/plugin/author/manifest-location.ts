@@ -2,7 +2,7 @@
 // there.
 import { parse, type AnyNode, type ObjectExpression, type Program, type Property } from 'acorn';
 import type { PackageSourceMap, SourceLocation } from '../../../../../sdk/plugin/manifest.ts';
-import { sourceMapLookupOf } from '../../../../features/plugins/source-positions.ts';
+import { sourceMapLookupOf } from '../../../../features/plugins/offline.ts';
 
 export interface Bundle {
   readonly code: string;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Check } from 'typebox/value';
 import { pluginId } from '../../../../../sdk/plugin/manifest.ts';
-import { sdkSources } from '../../../../features/plugins/sdk-sources.ts';
+import { sdkSources } from '../../../../features/plugins/offline.ts';
 import { version } from '../../../version.ts';
 import { CommandError, exitCodes, printResult } from '../../lib/output.ts';
 import { packedName } from './packed-name.ts';

@@ -3,8 +3,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PackageError, parsePackage, type PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
-import { firstPartyNames, packFirstParty } from '../../../../features/plugins/first-party.ts';
-import type { PackageSignature } from '../../../../features/plugins/signature.ts';
+import {
+  firstPartyNames,
+  packFirstParty,
+  type PackageSignature,
+} from '../../../../features/plugins/offline.ts';
 import { CommandError, say } from '../../lib/output.ts';
 import { packFolder } from './pack.ts';
 

@@ -9,7 +9,7 @@ import {
   newKey,
   signPackage,
   type PackageSignature,
-} from '../../../../features/plugins/signature.ts';
+} from '../../../../features/plugins/offline.ts';
 import { CommandError, exitCodes, printResult } from '../../lib/output.ts';
 import { requireReplaceable, writeOutputFile } from '../../lib/write-file.ts';
 import { readPackageFile, readSignature, signatureFile, signatureIn } from './package-input.ts';

@@ -1,5 +1,5 @@
 // The report of a backtest, and of an upgrade gate, as people read it.
-import type { BacktestReport, GateReport } from '../../../../features/plugins/backtests/report.ts';
+import type { BacktestReport, GateReport } from '../../../../features/plugins/offline.ts';
 import { differenceLines } from './differences.ts';
 import { displayValue } from './run.ts';
 

@@ -3,9 +3,14 @@
 import type { Call } from '../../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
-import { withLocalSandbox } from '../../../../features/plugins/local-sandbox.ts';
-import { replay, type Divergence, type Replayed } from '../../../../features/plugins/recorder/replay.ts';
-import { whyNotItsCode, type Recording } from '../../../../features/plugins/recorder/recording.ts';
+import {
+  withLocalSandbox,
+  replay,
+  type Divergence,
+  type Replayed,
+  whyNotItsCode,
+  type Recording,
+} from '../../../../features/plugins/offline.ts';
 import { CommandError, exitCodes, logHere, printResult } from '../../lib/output.ts';
 import { connect, type RemoteOptions } from '../../lib/remote.ts';
 import { readPackageInput } from '../author/package-input.ts';

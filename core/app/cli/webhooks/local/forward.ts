@@ -5,8 +5,7 @@ import { createEgress, resolveWithSystem } from '../../../../platform/lib/egress
 import { EgressError } from '../../../../platform/lib/egress/error.ts';
 import { idPrefixes, createIds } from '../../../../platform/lib/ids.ts';
 import { version } from '../../../version.ts';
-import { attempt } from '../../../../features/webhooks/attempt.ts';
-import type { WebhookMessage } from '../../../../features/webhooks/payload.ts';
+import { attempt, type WebhookMessage } from '../../../../features/webhooks/offline.ts';
 import { usage } from '../../lib/flags.ts';
 
 export interface Forwarded {

@@ -7,7 +7,7 @@ import { ApiCallError, type Call } from '../../../../../sdk/client/index.ts';
 import { readStateDir } from '../../../config/config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../../platform/store/files/private.ts';
 import { mintSecret } from '../../../../platform/lib/secrets/tokens.ts';
-import { isSigningSecret } from '../../../../features/webhooks/signature.ts';
+import { isSigningSecret } from '../../../../features/webhooks/offline.ts';
 import { usage } from '../../lib/flags.ts';
 import { CommandError } from '../../lib/output.ts';
 import { remoteOf, type Remote, type RemoteOptions } from '../../lib/remote.ts';

@@ -1,7 +1,7 @@
 // Disables installs whose `engines` range excludes this server version, and enables disabled ones whose range
 // includes it. The check runs once at startup.
 import { systemAuthor } from '../../../../kernel/changes/commit.ts';
-import { itemsForAdmins } from '../../../inbox/items.ts';
+import { itemsForAdmins } from '../../../inbox/index.ts';
 import { systemStatement, type SqlRow } from '../../../../platform/store/statement.ts';
 import { scopeOf, type Scope } from '../../../../platform/store/store.ts';
 import type { PluginDeps } from '../../deps.ts';
