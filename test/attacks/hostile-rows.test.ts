@@ -50,17 +50,15 @@ test('an attachment whose row contains a path is answered with an error, and nev
 });
 
 test('a backup of a database with such rows contains the true contents but not the master key, and can be restored', async () => {
-  const { path, manifest } = await makeBackup({
+  const { path } = await makeBackup({
     ...{ dataDir: app.dataDir, folder: dir.path('backups'), withKey: false, version: 'test' },
     nowMs: app.clock.now,
     onStep: () => undefined,
   });
-  expect(manifest.parts.map(({ name }) => name).sort()).toEqual([
-    `blobs/${attachments[2]!.sha256.slice(0, 2)}/${attachments[2]!.sha256}`,
-    'tatami.db.zst',
-  ]);
   expect(readFileSync(path).includes(masterKeyBytes)).toBe(false);
-  expect((await unpackBackup(path, null)).key).toBeNull();
+  const { sums, key } = await unpackBackup(path, null);
+  expect([...sums.keys()]).toEqual(['manifest.json', 'tatami.db.zst', `blobs/${attachments[2]!.sha256}.zst`]);
+  expect(key).toBeNull();
 });
 
 test('the doctor reports such rows, and an export rejects them', async () => {

@@ -144,14 +144,16 @@ test('a database that is damaged where SQLite does not check is not backed up', 
 test('a changed byte, a truncation and appended data are detected at any position', async () => {
   const bytes = readFileSync(good);
   const bad = pathOf('bad.backup');
-  const headerBytes = bytes.indexOf('\n') + 1;
+  // The manifest with its header, and the header of the database.
+  const headBytes = bytes.indexOf('tatami.db.zst') + 512;
   const random = seededRandom(20261122);
   const offsets = long
     ? Array.from(bytes.keys())
     : [
-        ...Array.from({ length: 120 }, () => Math.floor(random() * headerBytes)),
+        ...Array.from({ length: 120 }, () => Math.floor(random() * headBytes)),
         ...Array.from({ length: 120 }, () => Math.floor(random() * bytes.length)),
-        ...Array.from({ length: 50 }, (_, index) => headerBytes - 1 + index),
+        ...Array.from({ length: 50 }, (_, index) => headBytes - 1 + index),
+        ...Array.from({ length: 120 }, () => bytes.length - 1 - Math.floor(random() * 4096)),
         bytes.length - 1,
       ];
   const unnoticed: string[] = [];
@@ -165,7 +167,15 @@ test('a changed byte, a truncation and appended data are detected at any positio
       flipped[at] = flipped[at]! ^ (1 << Math.floor(random() * 8));
       writeFileSync(bad, flipped);
     });
-  for (const length of [0, 1, headerBytes, headerBytes + 20, bytes.length - 1])
+  for (const length of [
+    0,
+    1,
+    headBytes,
+    headBytes + 20,
+    bytes.length - 1024,
+    bytes.length - 512,
+    bytes.length - 1,
+  ])
     await tryOn(`cut at ${length}`, () => {
       copyFileSync(good, bad);
       truncateSync(bad, length);
@@ -178,7 +188,7 @@ test('a changed byte, a truncation and appended data are detected at any positio
   // The last byte, and one in the middle of the database: neither backup can be restored.
   await expect(restore(bad, pathOf('from-bad'))).rejects.toThrow('bytes');
   const flipped = Buffer.from(bytes);
-  flipped[bytes.length - 500]! ^= 1;
+  flipped[bytes.length >> 1]! ^= 1;
   writeFileSync(bad, flipped);
   await expect(restore(bad, pathOf('from-bad'))).rejects.toThrow('damaged');
   expect(readdirSync(parent).filter((name) => name.startsWith('from-bad'))).toEqual([]);
@@ -230,16 +240,19 @@ test.skipIf(!hasStrace)(
         rmSync(folder, { recursive: true, force: true });
       }
     };
-    const [copy, packed] = [['tatami.db', 'tatami.db-journal'], ['backup']];
+    const [copy, packed] = [
+      ['tatami.db', 'tatami.db-journal'],
+      ['backup', 'backup.part'],
+    ];
     // Calls are counted per thread, and another thread than that of the backup writes the copy.
     await Promise.all([
       tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 8),
       tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
-        .then(() => tryAll(packed, 'pwrite64', kill, 1))
+        .then(() => tryAll(packed, 'write', kill, 1))
         .then(() => tryAll(packed, 'fsync', kill, 1))
         .then(() => tryAll(packed, 'rename', kill, 1)),
       tryAll(copy, 'pwrite64', 'error=ENOSPC', long ? 1 : 60).then(() =>
-        tryAll(packed, 'pwrite64', 'error=ENOSPC', 1),
+        tryAll(packed, 'write', 'error=ENOSPC', 1),
       ),
     ]);
     expect(wrong).toEqual([]);

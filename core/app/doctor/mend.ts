@@ -265,7 +265,7 @@ async function requireBackup(subject: Subject, backup: string): Promise<void> {
   const problem = await findProblem(backup);
   if (problem !== null) throw new Error(`${backup} is not a valid backup: ${problem}`);
   const [row] = subject.rows<{ name: string }>('SELECT name FROM installation WHERE id = 1');
-  const { manifest } = await readManifest(backup);
+  const manifest = await readManifest(backup);
   if (manifest.name !== row?.name)
     throw new Error(
       `${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}). Pass a backup of this one.`,

@@ -11,7 +11,7 @@ import {
 } from '../store/files/copied-database.ts';
 import { tryLock } from '../store/files/data-dir.ts';
 import { makeOwnDir } from '../store/files/private.ts';
-import { DamagedBackup, type BackupPart } from './manifest.ts';
+import { DamagedBackup, type Sums } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function unpackChecked(
     throw new DamagedBackup(`The database in the backup is damaged: ${damage}. Use another backup.`);
   if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
     throw new DamagedBackup('The database in the backup does not match its manifest. Use another backup.');
-  const lacking = findLacking(database, unpacked.manifest.parts);
+  const lacking = findLacking(database, unpacked.sums);
   if (lacking !== null)
     throw new DamagedBackup(
       `The archive file ${lacking}, which the database references, is missing or damaged in the backup. Use another backup.`,
@@ -47,8 +47,7 @@ function factsText({ schema, name, generation, keyFingerprint, log, workspaces }
  * Checks that a backup contains all event archive files that its database references.
  * @returns the name of the first referenced part that is missing or has other content; null if there is none
  */
-export function findLacking(database: string, parts: readonly BackupPart[]): string | null {
-  const sums = new Map(parts.map(({ name, sha256 }) => [name, sha256]));
+export function findLacking(database: string, sums: Sums): string | null {
   const lacking = readArchivedFiles(database)
     .map((file) => ({ name: `archive/${archivedName(file)}`, sha256: file.sha256 }))
     .find(({ name, sha256 }) => sums.get(name) !== sha256);

@@ -14,7 +14,7 @@ const namePattern = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 export interface ListedBackup {
   readonly path: string;
   readonly bytes: number;
-  /** Manifest; null if it is damaged or the file has a wrong length. */
+  /** Manifest; null if it is damaged or the file does not end with its checksum. */
   readonly manifest: Manifest | null;
   readonly problem: string | null;
 }
@@ -33,7 +33,7 @@ export async function listBackups(folder: string): Promise<ListedBackup[]> {
   for (const path of paths) {
     const { size: bytes } = statSync(path);
     const read = await orProblem(() => readManifest(path));
-    listed.push({ path, bytes, manifest: read.value?.manifest ?? null, problem: read.problem });
+    listed.push({ path, bytes, manifest: read.value, problem: read.problem });
   }
   return listed;
 }

@@ -1,20 +1,28 @@
 // Makes a full backup of a data directory, with or without a running server: a consistent, checked and compressed copy of the database in
 // one file that is written atomically.
-import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fingerprintOf } from '../lib/secrets/sealing.ts';
 import { isDiskFull } from '../store/engine/engine-errors.ts';
-import { findDamage, openLive, readContents, readFacts } from '../store/files/copied-database.ts';
+import { archivedName } from '../store/files/archive.ts';
+import {
+  findDamage,
+  openLive,
+  readArchivedFiles,
+  readContents,
+  readFacts,
+} from '../store/files/copied-database.ts';
 import { blobPath } from '../store/files/blobs.ts';
 import { tryLock } from '../store/files/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/verify.ts';
 import { recognise } from '../store/integrity/identity.ts';
-import { filesIn, makePrivateDir, makePrivateFile } from '../store/files/private.ts';
+import { requireSpace } from '../store/integrity/pages/page-file.ts';
+import { makePrivateDir, makePrivateFile } from '../store/files/private.ts';
 import { nameWholeFile } from '../store/files/installation.ts';
 import { findLacking } from './deep.ts';
 import { backupName } from './folder.ts';
-import type { Manifest } from './manifest.ts';
+import { blobPart, type Manifest } from './manifest.ts';
 import { packBackup, type PackedFile } from './pack.ts';
 
 export type BackupStep = 'copy' | 'check' | 'compress';
@@ -108,20 +116,17 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     );
   const facts = readFacts(copy);
   const unfinished = join(work, 'backup');
-  makePrivateFile(unfinished);
-  const manifest = await packBackup(
+  const { manifest, sums } = await packBackup(
     unfinished,
     { version: options.version, createdAt, ...facts },
     {
       database: copy,
-      // The files are listed after the database was copied, so that archive files written before the copy are
-      // included.
-      beside: [...filesBelow(dataDir, 'archive'), ...contentsOf(copy, dataDir)],
+      beside: referencedFiles(copy, dataDir),
       key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
     (bytes) => onStep('compress', bytes, totalBytes),
   );
-  const lacking = findLacking(copy, manifest.parts);
+  const lacking = findLacking(copy, sums);
   if (lacking !== null)
     throw new Error(
       `The archive file ${lacking}, which the database references, is missing or damaged in ${dataDir}: a backup without it could not be restored completely. ` +
@@ -136,7 +141,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
 function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): number {
   const live = openLive(join(dataDir, 'tatami.db'), join(dataDir, 'log-head'));
   try {
-    checkSpace(folder, Math.ceil(live.sizeBytes * spaceFactor));
+    requireSpace(folder, Math.ceil(live.sizeBytes * spaceFactor), 'A backup');
     onStep('copy', 0, live.sizeBytes);
     makePrivateFile(copy);
     live.copyInto(copy);
@@ -170,32 +175,18 @@ function keyFor(dataDir: string, fingerprint: string | null): Buffer {
   return key;
 }
 
-function checkSpace(folder: string, neededBytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
-  if (bavail * bsize < neededBytes)
-    throw new Error(
-      `A backup in ${folder} needs up to ${megabytes(neededBytes)} of free space, but only ${megabytes(bavail * bsize)} are free. ` +
-        'Free some space, or choose a folder on another disk.',
-    );
-}
-
 /**
- * Returns the file contents that the copied database references. A referenced content remains on disk for an
- * hour after its row is deleted, but unreferenced ones may be removed during the backup. A missing content
- * must not block every backup: `tatami doctor` reports it.
+ * Returns the archive files and the file contents that the copied database references. A referenced content remains on disk for an hour
+ * after its row is deleted, but unreferenced ones may be removed during the backup. A missing content must not block every backup: `tatami
+ * doctor` reports it. A missing archive file does: `findLacking`.
  */
-const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
-  readContents(copy)
-    .map((sha256) => blobPath(join(dataDir, 'blobs'), sha256))
-    .filter((path) => existsSync(path))
-    .map((path) => ({ name: relative(dataDir, path), path }));
-
-function filesBelow(dataDir: string, name: string): PackedFile[] {
-  const folder = join(dataDir, name);
-  if (!existsSync(folder)) return [];
-  return filesIn(folder)
-    .filter((path) => !basename(path).startsWith('.') && !path.endsWith('.new'))
-    .map((path) => ({ name: relative(dataDir, path), path }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+function referencedFiles(copy: string, dataDir: string): PackedFile[] {
+  const archived = readArchivedFiles(copy).map(archivedName).sort();
+  return [
+    ...archived.map((name) => ({ name: `archive/${name}`, path: join(dataDir, 'archive', name) })),
+    ...readContents(copy).map((sha256) => ({
+      name: blobPart(sha256),
+      path: blobPath(join(dataDir, 'blobs'), sha256),
+    })),
+  ].filter(({ path }) => existsSync(path));
 }

@@ -59,7 +59,7 @@ export async function openSource(
 }
 
 async function backupSource(where: string): Promise<BackupSource> {
-  const { manifest } = await readManifest(where);
+  const manifest = await readManifest(where);
   return {
     schema: manifest.schema,
     async bring(folder, onProgress) {

@@ -70,7 +70,7 @@ async function make(dataDir: string, folder: string, { withKey = false }: Backup
   }
 }
 
-/** The manifest stands at the beginning and is known at the end, so the file is made whole before any of it goes out. */
+/** The database and its archive files are checked before anything is written to stdout. */
 async function toStdout(dataDir: string, options: BackupOptions): Promise<void> {
   if (options.json || options.keep !== undefined)
     throw usage('`-` writes the backup to stdout, so --json and --keep need a directory.');

@@ -1,4 +1,4 @@
-// `tatami backups list DIR`: which backups there are. Only their first lines are read; `verify` reads them whole.
+// `tatami backups list DIR`: lists backups by their manifests; `verify` reads the whole files.
 import { resolve } from 'node:path';
 import { listBackups } from '../../../platform/backup/folder.ts';
 import { printResult } from '../lib/output.ts';

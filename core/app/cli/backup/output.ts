@@ -1,7 +1,7 @@
 // Output of backup commands for people and scripts, without the key that the backup may contain.
 import { statSync } from 'node:fs';
 import type { Backup } from '../../../platform/backup/make.ts';
-import { keyPart, type Manifest } from '../../../platform/backup/manifest.ts';
+import type { Manifest } from '../../../platform/backup/manifest.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 
 export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -10,13 +10,12 @@ export const percent = (done: number, of: number): string =>
   `${Math.min(100, Math.floor((done / Math.max(1, of)) * 100))} %`;
 
 export function toManifestOutput(manifest: Manifest) {
-  const { parts, workspaces, log, ...rest } = manifest;
+  const { unpackedBytes: _, workspaces, log, ...rest } = manifest;
   return {
     ...rest,
     position: log.position,
     workspaces: workspaces.length,
     events: workspaces.reduce((sum, { events }) => sum + events, 0),
-    withKey: parts.some(({ name }) => name === keyPart),
   };
 }
 

@@ -132,6 +132,17 @@ export function freeBytes(path: string): number | null {
   }
 }
 
+/** @param what subject of the sentence @throws Error if less space is free than needed */
+export function requireSpace(folder: string, neededBytes: number, what: string): void {
+  const free = freeBytes(folder);
+  const text = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+  if (free !== null && free < neededBytes)
+    throw new Error(
+      `${what} in ${folder} needs up to ${text(neededBytes)} of free space, but only ${text(free)} are free. ` +
+        'Free some space, or choose a folder on another disk.',
+    );
+}
+
 export function describeUnwritable(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const free = freeBytes(path);
