@@ -188,7 +188,7 @@ const breaches = (files: readonly Source[], bad: (path: string, file: string) =>
 
 /** Name of the feature whose folder contains the file; empty for other files. */
 const featureOf = (path: string): string => /^core\/features\/(?!generated)([\w-]+)\//.exec(path)?.[1] ?? '';
-/** What a feature shows to others; `offline.ts` is for commands, which load no routes. */
+/** Public files of a feature; `offline.ts` is for commands, which load no routes. */
 const isPublic = (path: string): boolean => /\/(contract|index|settings|offline)\.ts$/.test(path);
 
 test('a feature is imported only through its index.ts, its contracts, settings and offline.ts', () => {

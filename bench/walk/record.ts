@@ -34,7 +34,7 @@ function recording(text: string, file: string): string {
   };
   visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
   let out = text;
-  // Of two inserts at one place, the closing parenthesis of the inner function comes first.
+  // At one place, the closing parenthesis of the inner function comes first.
   for (const { at, text: added } of inserts.toSorted(
     (a, b) => b.at - a.at || Number(a.text === ')') - Number(b.text === ')'),
   ))

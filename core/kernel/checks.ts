@@ -1,5 +1,5 @@
-// What a feature adds to `tatami doctor`: read-only checks of a data directory, and facts that compare the rows of an
-// object with its last event.
+// Checks and facts that features add to `tatami doctor`. Checks read a data directory, and facts compare the rows of
+// an object with its last event.
 import type { Connection } from '../platform/store/engine/looking.ts';
 import type { SqlRow } from '../platform/store/statement.ts';
 import { sameValue } from './changes/change.ts';

@@ -1,4 +1,4 @@
-// What commands use of this feature without a server: small modules that a command loads quickly.
+// Exports for commands that work without a server: small modules that load quickly.
 export { BadRows } from './check.ts';
 export { isHead, splitLines } from './lines.ts';
 export { insertStatements, takeIn } from './read.ts';

@@ -1,4 +1,4 @@
-// What commands use of this feature without a server: small modules that a command loads quickly.
+// Exports for commands that work without a server: small modules that load quickly.
 export type { BacktestReport, GateReport } from './backtests/report.ts';
 export { describePackage } from './describe.ts';
 export { firstPartyNames, packFirstParty } from './first-party.ts';

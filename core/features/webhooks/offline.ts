@@ -1,4 +1,4 @@
-// What commands use of this feature without a server: small modules that a command loads quickly.
+// Exports for commands that work without a server: small modules that load quickly.
 export { attempt } from './attempt.ts';
 export { payloadOfEvent, type WebhookMessage } from './payload.ts';
 export { isSigningSecret } from './signature.ts';
