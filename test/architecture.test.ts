@@ -42,7 +42,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     types: ['contract', 'ledger', 'rights'],
   },
   http: { of: ['core/kernel/http/'], may: ['lib', 'store', 'events', 'rights'], types: ['changes'] },
-  html: { of: ['core/kernel/html/'], may: ['lib'], types: ['http'] },
+  html: { of: ['core/kernel/html.ts'], may: ['lib'], types: ['http'] },
   feed: {
     of: ['core/kernel/events/feed/', 'core/kernel/events/stream/routes.ts'],
     may: ['lib', 'store', 'events', 'rights', 'changes', 'http'],

@@ -3,8 +3,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/kernel/events/consumers/fresh.ts';
 import { projectModel } from '../core/features/projects/model.ts';
-import { timerOp, type DueTimer } from '../core/kernel/event-reactions/due-timer.ts';
-import { createDueTimers, type DueTimers } from '../core/kernel/event-reactions/due-timers.ts';
+import {
+  timerOp,
+  type DueTimer,
+  createDueTimers,
+  type DueTimers,
+} from '../core/kernel/event-reactions/due-timers.ts';
 import type { Reaction } from '../core/kernel/event-reactions/reaction.ts';
 import { createReactions, type Reactions } from '../core/kernel/event-reactions/reactions.ts';
 import { emptyDirectory } from '../core/kernel/resource/directory.ts';

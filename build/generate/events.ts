@@ -1,5 +1,5 @@
 // Generates the types of events and of their data.
-import type { SentEvent } from '../../core/kernel/http/openapi/webhooks.ts';
+import type { SentEvent } from '../../core/kernel/http/openapi/document.ts';
 import type { Library } from './library.ts';
 import type { JsonSchema } from './type-text.ts';
 

@@ -5,7 +5,7 @@ import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.t
 import { resourceRoutes } from '../../core/app/features.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import { contractsFile, contractsText, settingsFile, settingsText } from './contracts.ts';
 import { writeEvents } from './events.ts';

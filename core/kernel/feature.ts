@@ -1,5 +1,9 @@
-// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
-// routes, reactions, timers, delegations, event schemas and tags are collected from that list.
+// Background work of a feature that has no queue of its own, such as indexing texts.
+import type { Clock } from '../platform/lib/time/clock.ts';
+import type { Scope, Store } from '../platform/store/store.ts';
+import type { Committer } from './changes/commit.ts';
+import type { Directory, Services } from './context.ts';
+import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
 import type { TObject } from 'typebox';
 import type { Delegation } from './changes/delegation.ts';
 import type { Check, SpecialFacts } from './checks.ts';
@@ -8,12 +12,50 @@ import type { Contract } from './contract/contract.ts';
 import type { EventType } from './events/catalogue.ts';
 import type { Tag } from './http/openapi/document.ts';
 import type { Route } from './http/route.ts';
-import type { DueTimer } from './event-reactions/due-timer.ts';
+import type { DueTimer } from './event-reactions/due-timers.ts';
 import type { Reaction } from './event-reactions/reaction.ts';
 import type { Samples } from './samples.ts';
-import type { Metric } from './metrics.ts';
-import type { CreateWorker } from './background.ts';
 import type { Resource } from './resource/define.ts';
+
+export interface BackgroundWorker {
+  /** Resumes what an earlier process did not finish. */
+  start(): Promise<void>;
+  /** Resolves when no background work is left. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerDeps {
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+type CreateWorker = (deps: WorkerDeps) => BackgroundWorker;
+
+// Metrics of features, for Prometheus.
+
+export type LabelledValues = Iterable<readonly [label: string, value: number]>;
+
+interface MetricSource {
+  readonly store: Store;
+  readonly outcomeCounter: OutcomeCounter;
+}
+
+export interface Metric {
+  readonly type: 'gauge' | 'counter';
+  /** Name with the prefix `tatami_`; that of a counter ends in `_total`. */
+  readonly name: string;
+  readonly help: string;
+  /** Null for a single value, whose label is ignored. */
+  readonly label: string | null;
+  /** Called at each scrape. */
+  read(source: MetricSource): LabelledValues | Promise<LabelledValues>;
+}
+
+// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
+// routes, reactions, timers, delegations, event schemas and tags are collected from that list.
 
 export interface Feature {
   /** Name of the folder. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/kernel/http/route.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { valueClientOf } from '../value-client.ts';
 import { arbitraryOf, hostileValues, shared, sometimesBroken } from './arbitrary.ts';

@@ -2,7 +2,7 @@
 // (docs/spec/events.md › Types). The emitted types are those that the document describes as webhook requests.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 

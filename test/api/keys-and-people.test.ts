@@ -1,6 +1,6 @@
 // Permissions to create keys for members, rolling without downtime, `lastUsedAt`, and `GET /me`.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 

@@ -4,7 +4,7 @@ import { Type, type TObject, type TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { Compile } from 'typebox/compile';
 import { isOperation } from '../../core/kernel/http/openapi/operation.ts';
-import { deliveredAs } from '../../core/kernel/http/openapi/webhooks.ts';
+import { deliveredAs } from '../../core/kernel/http/openapi/document.ts';
 import { needsCaller, type Route } from '../../core/kernel/http/route.ts';
 import { Closed } from '../../core/platform/lib/schema.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';

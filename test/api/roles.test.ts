@@ -1,7 +1,7 @@
 // Roles: independently of key scopes, members update themselves, admins also others, and only owners update owners. No
 // request raises the role of its caller.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { askAs, scopesBut } from '../rights/asking.ts';
 

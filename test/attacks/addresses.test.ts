@@ -1,7 +1,7 @@
 // An e-mail address has one normal form: look-alikes and other case foldings are rejected or normalized to the same
 // address.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { password } from '../identity/member.ts';
 import { createVisitor, saidBy, type PageResponse } from '../identity/visitor.ts';

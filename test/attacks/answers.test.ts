@@ -1,6 +1,6 @@
 // A delayed response and an issued code grant only the permissions that the caller has when they take effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { join, password } from '../identity/member.ts';
 import { createVisitor } from '../identity/visitor.ts';

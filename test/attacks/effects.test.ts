@@ -1,6 +1,6 @@
 // Effects other than objects: requests to other servers, stored values and logs of plugins, and purging.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { signIn } from '../identity/person.ts';
 import { browserOf, registerApp, tokensOf, type Browser } from '../oauth/client.ts';

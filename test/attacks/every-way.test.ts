@@ -7,7 +7,7 @@ import type { Route } from '../../core/kernel/http/route.ts';
 import { membershipOf } from '../../core/features/people/membership.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
 import { rightsForApp, type Role } from '../../core/kernel/rights/roles.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { commonRights } from '../../core/kernel/rights/rights.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';

@@ -1,6 +1,6 @@
 // Guests and hidden teams: external ids and moved issues neither reveal hidden issues nor give access to them.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { askAs, rightsBut } from '../rights/asking.ts';
 

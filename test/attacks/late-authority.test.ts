@@ -1,6 +1,6 @@
 // Authority at commit time: credentials that end during an approval or a run, and repeated runs.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 

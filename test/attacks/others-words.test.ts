@@ -1,7 +1,7 @@
 // Comments and attachments are deleted only by their author and by admins, on every path, and a comment can be
 // restored.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { askAs, scopesBut } from '../rights/asking.ts';
 

@@ -1,7 +1,7 @@
 // Invitations, keys, links and webhooks never have more rights than the credential that creates them, and end with the
 // right to create them.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { directorySection } from '../../core/kernel/resource/directory.ts';
 import { directoryLoaders } from '../../core/app/features.ts';
 import { createOperatorRpc } from '../../core/app/setup/operator-rpc.ts';

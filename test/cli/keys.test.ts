@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { createWorkspace } from '../../core/app/setup/first-workspace.ts';
 import { operatorSocketOf } from '../../core/app/setup/keys/socket.ts';
 import { tryLock } from '../../core/platform/store/files/data-dir.ts';

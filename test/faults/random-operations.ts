@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/kernel/http/route.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 import { arbitraryOf } from '../api/arbitrary.ts';
 import { exampleOf, fillPath, formOf, nameOfId, type Seeds } from '../api/seeds.ts';

@@ -54,7 +54,7 @@ const guards: readonly Guard[] = [
   {
     name: 'script requests are accepted only from pages of this server',
     suite: 'test/identity/passkeys.test.ts',
-    file: 'core/kernel/html/script-call.ts',
+    file: 'core/kernel/html.ts',
     guarding: '  requireOwnPage(request, baseUrl);\n',
     broken: '',
   },

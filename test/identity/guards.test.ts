@@ -8,19 +8,19 @@ const at = (suite: string, file: string) => ({
 const guards: readonly Guard[] = [
   {
     name: 'a form must come from a page of this server',
-    ...at('account', 'core/kernel/html/form.ts'),
+    ...at('account', 'core/kernel/html.ts'),
     guarding: '  if (!isOwn) throw',
     broken: '  if (false) throw',
   },
   {
     name: 'a form must come from the host of the base URL',
-    ...at('sign-in', 'core/kernel/html/form.ts'),
+    ...at('sign-in', 'core/kernel/html.ts'),
     guarding: ' && isAtOwnHost(request, baseUrl)',
     broken: '',
   },
   {
     name: 'a form without an origin header is accepted from the same origin only',
-    ...at('account', 'core/kernel/html/form.ts'),
+    ...at('account', 'core/kernel/html.ts'),
     guarding: "    site === 'same-origin'\n",
     broken: "    origin === 'null' || site === 'same-origin'\n",
   },
@@ -92,7 +92,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a page cannot be framed',
-    ...at('every-page', 'core/kernel/html/page.ts'),
+    ...at('every-page', 'core/kernel/html.ts'),
     guarding: `    "frame-ancestors 'none'",\n`,
     broken: '',
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { createCommunity, pathOf, password, type Community } from './joined.ts';
 import { createVisitor, saidBy } from './visitor.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { lackOf } from '../../core/features/agents/endpoint.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clientIsThere } from '../../core/features/oauth/grants/live.ts';
 import type { Principal } from '../../core/kernel/http/principal.ts';
-import { expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { expandScopes } from '../../core/kernel/rights/table.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { scopeOf, systemOp } from '../../core/platform/store/store.ts';

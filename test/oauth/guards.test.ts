@@ -58,13 +58,13 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'the API accepts only tokens for it',
-    ...at('attacks', 'core/kernel/http/request/identify.ts'),
+    ...at('attacks', 'core/kernel/http/request/context-of.ts'),
     guarding: 'if (principal.grant && principal.grant.resource !== resource)',
     broken: 'if (principal.grant && principal.grant.resource.length > 10)',
   },
   {
     name: 'the MCP endpoint accepts only tokens for it',
-    ...ofAgents('oauth', 'core/kernel/http/request/identify.ts'),
+    ...ofAgents('oauth', 'core/kernel/http/request/context-of.ts'),
     guarding: 'if (principal.grant && principal.grant.resource !== resource)',
     broken: "if (principal.grant && resource === 'api' && principal.grant.resource !== resource)",
   },

@@ -8,7 +8,7 @@ import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import type { RowSubject } from '../../core/kernel/checks.ts';
 import type { Principal } from '../../core/kernel/http/principal.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { sha256Hex, type PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';

@@ -8,7 +8,7 @@ import { htmlFieldsOf } from '../../core/kernel/contract/schemas.ts';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
 import { eventTypes, expandPattern } from '../../core/kernel/events/catalogue.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { referredBy, seed, type Seeds } from '../api/seeds.ts';

@@ -2,7 +2,7 @@
 // texts.
 import { effectsOf } from '../../core/kernel/rights/effects.ts';
 import type { Route } from '../../core/kernel/http/route.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { rightsOf, type Rights, type ScopeRequests } from '../../core/kernel/rights/rights.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import type { Json, TestApp } from '../app.ts';

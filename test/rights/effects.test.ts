@@ -14,7 +14,7 @@ import {
   type EffectName,
 } from '../../core/kernel/rights/effects.ts';
 import { appScopes, roleTable, rightsOfRole } from '../../core/kernel/rights/roles.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { ownCalls } from '../../core/features/plugins/host-calls/own-calls.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';

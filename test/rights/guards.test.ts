@@ -24,14 +24,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'an object of another team is not found',
-    file: 'core/kernel/changes/read/find.ts',
+    file: 'core/kernel/changes/find.ts',
     guarding: '!areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;',
     broken: 'false ? undefined : found;',
     suite: 'test/rights/table.test.ts',
   },
   {
     name: 'an object of another team is not listed',
-    file: 'core/kernel/changes/read/list.ts',
+    file: 'core/kernel/changes/list.ts',
     guarding: 'return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;',
     broken: 'return where;',
     suite: 'test/rights/table.test.ts',

@@ -1,7 +1,7 @@
 // Checks that guests see only their teams in every read, in events, the stream, the inbox and plugin
 // responses.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { streamEvents } from '../../sdk/client/stream.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';

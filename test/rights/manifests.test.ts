@@ -2,7 +2,7 @@
 // narrowing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
-import { allScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes } from '../../core/kernel/rights/table.ts';
 import { consentLines } from '../../core/features/plugins/installs/consent/request.ts';
 import { consentOf } from '../../core/features/plugins/installs/consent/consent.ts';
 import { rightsOf } from '../../core/kernel/rights/rights.ts';

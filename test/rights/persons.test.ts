@@ -2,7 +2,7 @@
 // decides.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/kernel/http/principal.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';

@@ -8,8 +8,13 @@ import {
   idOf,
   some,
 } from '../../kernel/checks.ts';
-import { type StoredParts, distanceOf, fileOf, unpack } from '../../kernel/events/log/packing.ts';
-import { commitAssignedRule } from '../../kernel/events/log/commit-assigned.ts';
+import {
+  type StoredParts,
+  distanceOf,
+  fileOf,
+  unpack,
+  commitAssignedRule,
+} from '../../kernel/events/log/packing.ts';
 import { contracts } from '../../features/contracts.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { holderOf } from '../../platform/store/files/data-dir.ts';
 import { readKeyFile } from '../../platform/store/files/installation.ts';
 import { openToLook, type Connection } from '../../platform/store/engine/looking.ts';
-import { partsIn } from '../../kernel/events/log/archived.ts';
+import { partsIn } from '../../kernel/events/log/log.ts';
 import { readArchivedSync, type ArchivedFile } from '../../platform/store/files/archive.ts';
 import type { ArchivedEvents, CheckSubject } from '../../kernel/checks.ts';
 

@@ -2,7 +2,7 @@
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
-import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import type { Traffic } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';

@@ -1,6 +1,6 @@
 // Polls health: writability, disk space, consumer lag, sandbox.
 import { existsSync } from 'node:fs';
-import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { Log } from '../../platform/lib/log.ts';

@@ -2,7 +2,7 @@
 // at the purge has ended.
 import type { ForgetIssues } from '../../features/plugins/index.ts';
 import { forgetInProposals } from '../../features/proposals/index.ts';
-import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { purgedTimerName } from '../../features/issues/index.ts';

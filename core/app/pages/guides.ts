@@ -4,8 +4,7 @@ import { ApiError, errorCodes, type ErrorCode } from '../../platform/lib/errors/
 import { Closed } from '../../platform/lib/schema.ts';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { documents } from './documents.ts';
-import { html, trusted } from '../../kernel/html/html.ts';
-import { page } from '../../kernel/html/page.ts';
+import { html, trusted, page } from '../../kernel/html.ts';
 
 const facts = {
   method: 'GET',

@@ -4,9 +4,7 @@ import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route
 import type { ApiError, ErrorCode } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { issue } from '../../features/issues/contract.ts';
-import { html } from '../../kernel/html/html.ts';
-import { iconIco, iconSvg } from '../../kernel/html/icon.ts';
-import { page } from '../../kernel/html/page.ts';
+import { html, iconIco, iconSvg, page } from '../../kernel/html.ts';
 
 export function pageRoutes(baseUrl: string): Route[] {
   return [

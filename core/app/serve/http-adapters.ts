@@ -3,7 +3,7 @@ import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { RequestAdapters } from '../../kernel/http/app.ts';
-import { createBodies } from '../../kernel/http/request/body.ts';
+import { createBodies, createUploads } from '../../kernel/http/request/body.ts';
 import { createCoder } from '../../kernel/http/request/coding.ts';
 import { createCrossOrigin } from '../../kernel/http/request/cross-origin.ts';
 import { createIdempotencyKeys } from '../../kernel/http/idempotency.ts';
@@ -13,8 +13,7 @@ import { createOutflow, type Outflow } from '../../kernel/http/response/outflow.
 import { createRateLimiter } from '../../kernel/http/limits/rate-limit.ts';
 import type { Authenticate } from '../../kernel/http/principal.ts';
 import { createRequests } from '../../kernel/http/requests.ts';
-import { createContentionQueues } from '../../kernel/http/limits/contention-queues.ts';
-import { createUploads } from '../../kernel/http/request/upload.ts';
+import { createContentionQueues } from '../../kernel/http/limits/admission.ts';
 import { createValues } from '../../kernel/http/values.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';

@@ -2,7 +2,7 @@
 // Connection lifetimes and shutdown: docs/decisions/0027.
 import type { Config } from '../config/config.ts';
 import type { ExemptConnection } from '../../kernel/http/response/outflow.ts';
-import { createPeerNames } from '../../kernel/http/request/peer.ts';
+import { createPeerNames } from '../../kernel/http/request/request.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import { takeNoMore } from './listener.ts';
 import { announcesBody } from '../../kernel/http/request/body.ts';

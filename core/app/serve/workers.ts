@@ -4,7 +4,7 @@ import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Config } from '../config/config.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
-import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../../kernel/events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';

@@ -11,7 +11,7 @@ import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
 import type { Services } from '../../kernel/context.ts';
 import { apiKeyModel, newKey } from '../../features/api-keys/index.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
-import { allScopes } from '../../kernel/rights/scopes.ts';
+import { allScopes } from '../../kernel/rights/table.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import type { FirstWorkspace } from './first-workspace.ts';

@@ -1,6 +1,5 @@
 // Turns guarded writes of agents into proposals. The check runs on the changes before their commit.
-import type { Change } from '../../kernel/changes/change.ts';
-import { actionOf } from '../../kernel/changes/diff.ts';
+import { type Change, actionOf } from '../../kernel/changes/change.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { ApprovalCheck } from '../../kernel/http/call.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
@@ -8,7 +7,7 @@ import { guardedIn } from '../people/index.ts';
 import type { StateType } from '../workflows/contract.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { isFinishedState } from '../workflows/index.ts';
-import type { Actor } from '../../kernel/events/log/origin.ts';
+import type { Actor } from '../../kernel/events/event.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 

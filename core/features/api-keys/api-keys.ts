@@ -17,15 +17,14 @@ import {
 } from '../../platform/lib/schema.ts';
 import { hourMs, readTime } from '../../platform/lib/time/time.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { allScopes } from '../../kernel/rights/scopes.ts';
+import { allScopes, holderOf } from '../../kernel/rights/table.ts';
 import { member } from '../people/contract.ts';
 import { isPresent, callingMember, isAdmin, makerOf, memberModel } from '../people/index.ts';
 import { apiKey } from './contract.ts';
 import { afterRevocation, handingOps } from './handed.ts';
 import { apiKeyModel, newKey } from './model.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
-import { requirePerson } from '../../kernel/rights/person.ts';
-import { holderOf } from '../../kernel/rights/words.ts';
+import { requirePerson } from '../../kernel/rights/rights.ts';
 
 const scopeInput = enumeration(
   'Scope',

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { commonRights } from '../../kernel/rights/rights.ts';
-import { expandScopes } from '../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import { type FindToken, lastUsedIn, type UseRecorder, membershipOf } from '../people/index.ts';

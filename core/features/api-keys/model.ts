@@ -1,6 +1,6 @@
 // Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
 import type { Maker, CreationDeps } from '../people/index.ts';
-import { plain } from '../../kernel/changes/columns.ts';
+import { plain } from '../../kernel/changes/operations.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { modelOf } from '../../kernel/resource/model.ts';

@@ -3,7 +3,7 @@ import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { created, getEntity, removed } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { issueModel, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';

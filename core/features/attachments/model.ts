@@ -2,7 +2,7 @@
 // of the issue receive them.
 import { asLeft, type Change } from '../../kernel/changes/change.ts';
 import type { EntityModel } from '../../kernel/changes/model.ts';
-import { plain, type Column } from '../../kernel/changes/columns.ts';
+import { plain, type Column } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';

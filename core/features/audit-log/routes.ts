@@ -11,7 +11,7 @@ import {
   time,
   limitDefault,
 } from '../../platform/lib/schema.ts';
-import { cursorOf, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../kernel/changes/list.ts';
 import type { Context } from '../../kernel/context.ts';
 import { pageBefore } from '../../kernel/events/log/log.ts';
 import type { EventFacts, EventRow } from '../../kernel/events/event.ts';

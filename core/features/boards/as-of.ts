@@ -3,16 +3,21 @@
 // reads the issues, plus one event per earlier move of each card that moved since.
 import type { Context } from '../../kernel/context.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import { cursorOf } from '../../kernel/changes/read/list.ts';
+import { cursorOf } from '../../kernel/changes/list.ts';
 import { renderData } from '../../kernel/events/event.ts';
 import { eventsAt } from '../../kernel/events/log/log.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../platform/lib/cursor.ts';
 import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../platform/lib/schema.ts';
-import { momentOf, toMomentResponse, type Moment } from '../../kernel/resource/as-of/moment.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../kernel/resource/as-of/past.ts';
 import { objectsAt, type Was } from '../../kernel/resource/as-of/objects.ts';
-import { contextAt, isSeen } from '../../kernel/resource/as-of/reads.ts';
-import { compared, sortValuesOf, type AsOfSortKey as SortedBy } from '../../kernel/resource/as-of/sorting.ts';
+import {
+  contextAt,
+  isSeen,
+  compared,
+  sortValuesOf,
+  type AsOfSortKey as SortedBy,
+} from '../../kernel/resource/as-of/list.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import {
   allIssuesAt,

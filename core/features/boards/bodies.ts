@@ -14,7 +14,7 @@ import {
   writes,
   type WrittenFields,
 } from '../../platform/lib/schema.ts';
-import { AsOf, asOfQuery } from '../../kernel/resource/as-of/moment.ts';
+import { AsOf, asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { issue } from '../issues/contract.ts';
 import { positionInputs } from '../issues/index.ts';
 import { board } from './contract.ts';

@@ -1,6 +1,6 @@
 // SQL conditions for the issues of a board: its team and filter, and its columns and lanes.
 import type { Context } from '../../kernel/context.ts';
-import { notDeleted } from '../../kernel/changes/read/list.ts';
+import { notDeleted } from '../../kernel/changes/list.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import type { Value } from '../../platform/store/statement.ts';
 import { issueFiltering } from '../issues/index.ts';

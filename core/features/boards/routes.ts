@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, idOf, pageQuery } from '../../platform/lib/schema.ts';
-import { asOfQuery } from '../../kernel/resource/as-of/moment.ts';
+import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { readingIssues, writingIssues } from '../issues/index.ts';
 import { BoardCard, BoardCards, BoardColumnCards, BoardMove, cardsQuery, ofCards } from './bodies.ts';
 import { boardCardsAt, columnCardsAt } from './as-of.ts';

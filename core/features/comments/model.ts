@@ -1,6 +1,6 @@
 // Storage and events of comments. A change of a comment updates `updatedAt` of its issue but not the version,
 // so commenting does not conflict with editing the issue.
-import { json } from '../../kernel/changes/columns.ts';
+import { json } from '../../kernel/changes/operations.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';

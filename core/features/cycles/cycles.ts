@@ -27,7 +27,7 @@ import { cycle } from './contract.ts';
 import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { Type, type Static } from 'typebox';
-import { contentParameters, cursorOf, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../kernel/changes/list.ts';
 import { readPage, type Page } from '../../platform/store/page.ts';
 import { issue } from '../issues/contract.ts';
 

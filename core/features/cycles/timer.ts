@@ -4,7 +4,7 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { neverMs } from '../../kernel/events/work/queue.ts';
-import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { type Op, tenantOp } from '../../platform/store/store.ts';
 import { putOff } from '../teams/index.ts';
@@ -13,7 +13,7 @@ import { cycle, cyclesTimerName } from './contract.ts';
 import { completing, createAhead, starting } from './course.ts';
 import { cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './model.ts';
-import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel } from '../../kernel/changes/list.ts';
 import { issueModel } from '../issues/index.ts';
 import { isFinishedState } from '../workflows/index.ts';
 

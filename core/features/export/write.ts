@@ -1,6 +1,6 @@
 // Exports a workspace from one snapshot of the database; a server may be running.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../../kernel/events/log/packing.ts';
-import { partsIn } from '../../kernel/events/log/archived.ts';
+import { partsIn } from '../../kernel/events/log/log.ts';
 import type { Archive } from '../../platform/store/files/archive.ts';
 import type { Blobs } from '../../platform/store/files/blobs.ts';
 import type { Connection } from '../../platform/store/engine/looking.ts';

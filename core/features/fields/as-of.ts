@@ -4,7 +4,7 @@
 // same key.
 import type { Context } from '../../kernel/context.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
-import type { Moment } from '../../kernel/resource/as-of/moment.ts';
+import type { Moment } from '../../kernel/resource/as-of/past.ts';
 import { lastEvents, type Was } from '../../kernel/resource/as-of/objects.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import type { FieldValue } from './contract.ts';

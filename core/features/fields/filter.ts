@@ -5,7 +5,7 @@ import { member } from '../people/contract.ts';
 import type { FilterField, FilterFields } from '../../platform/lib/filter/filter.ts';
 import { idPattern } from '../../platform/lib/schema.ts';
 import type { Was } from '../../kernel/resource/as-of/objects.ts';
-import type { SpecialKeys } from '../../kernel/resource/as-of/sorting.ts';
+import type { SpecialKeys } from '../../kernel/resource/as-of/list.ts';
 import { bothWays, type Sorting } from '../../kernel/resource/sort.ts';
 import type { FilterColumn } from '../../platform/store/filter-sql.ts';
 import type { field, FieldValue } from './contract.ts';

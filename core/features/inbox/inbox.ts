@@ -1,6 +1,6 @@
 // Operations on the inbox of the calling member.
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { listEntities, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { listEntities, type PageParameters } from '../../kernel/changes/list.ts';
 import { updated } from '../../kernel/changes/operations.ts';
 import type { Patch } from '../../kernel/contract/contract.ts';
 import type { Context } from '../../kernel/context.ts';

@@ -1,8 +1,8 @@
 // Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes
 // the snooze.
-import { plain } from '../../kernel/changes/columns.ts';
+import { plain } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { inboxItem } from './contract.ts';
 

@@ -1,7 +1,7 @@
 // Notification preferences of members. All reasons are switched on by default.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { json } from '../../kernel/changes/columns.ts';
+import { json } from '../../kernel/changes/operations.ts';
 import { defineModel } from '../../kernel/changes/model.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { member } from '../people/contract.ts';

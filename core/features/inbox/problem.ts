@@ -2,8 +2,7 @@
 // about the machine or other workspaces. Problems that do not affect workspaces are reported only to the
 // operator.
 import { Type, type Static } from 'typebox';
-import { announce } from '../../kernel/changes/announcement.ts';
-import type { Change } from '../../kernel/changes/change.ts';
+import { announce, type Change } from '../../kernel/changes/change.ts';
 import { isoTime } from '../../kernel/changes/operations.ts';
 import type { ProblemKind } from '../../platform/lib/errors/problems.ts';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../platform/lib/schema.ts';

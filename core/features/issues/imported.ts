@@ -9,7 +9,7 @@ import { member } from '../people/contract.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { described } from '../../platform/lib/schema.ts';
 import { readTime } from '../../platform/lib/time/time.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import type { IssueInput } from './bodies.ts';
 import type { StateType } from '../workflows/contract.ts';
 import type { StateTimes } from './query/in-state.ts';

@@ -1,11 +1,11 @@
 // Operations on issues, except creation. Writes return a change set, which the caller commits.
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { listEntities, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { listEntities, type PageParameters } from '../../kernel/changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { invalidField, notFound } from '../../platform/lib/errors/errors.ts';
 import { readMoment } from '../../platform/lib/filter/filter-value.ts';
-import { isListed, whereDeleted, type Deleted } from '../../kernel/resource/deleted.ts';
+import { isListed, whereDeleted, type Deleted } from '../../kernel/resource/archived.ts';
 import { parseJson } from '../../platform/lib/json/json.ts';
 import { findJsonFault, positionText } from '../../platform/lib/json/json-fault.ts';
 import type { FilterRequest } from '../../kernel/resource/filter/filtering.ts';

@@ -1,8 +1,7 @@
 // Storage, representation and events of issues. Labels have their own table; the number is assigned at
 // commit; the representation is written by hand for speed, because every list, event and delivery uses it.
-import { json, type Column } from '../../kernel/changes/columns.ts';
-import { isoTime } from '../../kernel/changes/operations.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import { json, type Column, isoTime } from '../../kernel/changes/operations.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';

@@ -1,6 +1,6 @@
 // Records purged issues, so that data stored elsewhere about them can be found and removed.
 // docs/spec/durability.md › Retention.
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 

@@ -4,7 +4,7 @@
 // issues are left unchanged.
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import type { Change, Entity } from '../../kernel/changes/change.ts';
-import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel } from '../../kernel/changes/list.ts';
 import type { Directory } from '../../kernel/context.ts';
 import { findEventOf } from '../../kernel/events/log/log.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
@@ -12,7 +12,7 @@ import { systemStatement } from '../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { issueModel } from '../issues/index.ts';
 import { label as contract } from './contract.ts';
-import type { WorkerDeps, BackgroundWorker } from '../../kernel/background.ts';
+import type { WorkerDeps, BackgroundWorker } from '../../kernel/feature.ts';
 
 /**
  * Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are

@@ -1,9 +1,8 @@
 // Current rights of an authority. Deferred work (one-time jobs, actions, open proposals) checks the rights
 // again when it runs and when it commits, so that it stops when its credential ends.
-import type { Authority } from '../../kernel/rights/authority.ts';
-import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
+import { type Authority, commonRights, type Rights } from '../../kernel/rights/rights.ts';
 import { rightsForApp } from '../../kernel/rights/roles.ts';
-import { expandScopes } from '../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../kernel/rights/table.ts';
 import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { clientIsThere } from '../oauth/index.ts';

@@ -6,7 +6,7 @@ import type { Context } from '../../kernel/context.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed, described, idOf, namedSchema, nullable, time } from '../../platform/lib/schema.ts';
-import { allScopes } from '../../kernel/rights/scopes.ts';
+import { allScopes } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { apiKey } from '../api-keys/contract.ts';
 import { apiKeyModel } from '../api-keys/index.ts';

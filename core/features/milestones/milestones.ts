@@ -1,11 +1,11 @@
 // Milestones. Deleting a milestone removes it from its issues in the same batch.
-import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel } from '../../kernel/changes/list.ts';
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { lastPositionIn } from '../../kernel/resource/last-position.ts';
+import { lastPositionIn } from '../../kernel/resource/sort.ts';
 import { issueModel } from '../issues/index.ts';
 import { projectModel, requireProject } from '../projects/index.ts';
 import { milestone, positionMax } from './contract.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context.ts';
 import type { EventRow } from '../../kernel/events/event.ts';
 import type { switchableReasons } from '../inbox/contract.ts';
 import type { InboxItemResponse } from '../inbox/index.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { issueModel, type Issue } from '../issues/index.ts';
 import { rowsOf } from '../subscribers/index.ts';
 import type { subscriber } from '../subscribers/contract.ts';

@@ -21,7 +21,7 @@ import {
 } from './news.ts';
 import { newsOfIssue } from './of-issues.ts';
 import { projectModel } from '../projects/index.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { comment } from '../comments/contract.ts';

@@ -1,5 +1,5 @@
 // Section of the account page that lists the grants of a person and revokes them, through the API on behalf of the person.
-import { html, type Html } from '../../kernel/html/html.ts';
+import { html, type Html } from '../../kernel/html.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../sign-in/index.ts';
 import type { grant } from './contract.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import { consentSentenceOf } from '../../kernel/rights/words.ts';
+import { consentSentenceOf } from '../../kernel/rights/table.ts';
 
 type GrantResponse = EntityResponse<typeof grant>;
 

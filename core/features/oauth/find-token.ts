@@ -4,7 +4,7 @@ import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { type FindToken, type UseRecorder, membershipOf } from '../people/index.ts';
 import { clientIsThere, setGrantUsed } from './grants/live.ts';
 import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
-import { expandScopes } from '../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import type { ProtectedResource } from './resources.ts';

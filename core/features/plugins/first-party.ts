@@ -7,7 +7,7 @@ import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import type { App } from '../../kernel/http/app.ts';
 import { embedded } from '../../platform/lib/process/embedded.ts';
 import { describePackage } from './describe.ts';
-import { allScopes, expandScopes } from '../../kernel/rights/scopes.ts';
+import { allScopes, expandScopes } from '../../kernel/rights/table.ts';
 import type { Scope } from '../../platform/store/store.ts';
 
 const folder = join(import.meta.dir, '../../../plugins');

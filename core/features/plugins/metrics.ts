@@ -1,5 +1,5 @@
 import { systemStatement } from '../../platform/store/statement.ts';
-import type { Metric } from '../../kernel/metrics.ts';
+import type { Metric } from '../../kernel/feature.ts';
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'plugins.by_state',

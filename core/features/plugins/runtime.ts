@@ -1,6 +1,6 @@
 // Assembles the plugin runtime for the server: routes, background workers, start and stop.
 import type { Route } from '../../kernel/http/route.ts';
-import type { Progress } from '../../kernel/events/consumers/progress.ts';
+import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { ScopeRequests } from '../../kernel/rights/rights.ts';
 import { unheldNarrowing } from '../../kernel/rights/table.ts';

@@ -2,7 +2,7 @@
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { plainOperations, type Rules } from '../../kernel/resource/operations.ts';

@@ -1,7 +1,7 @@
 // Facts of proposals: a purge removes texts of an issue without an event.
 import { sameValue } from '../../kernel/changes/change.ts';
 import { fact, storedIn, type SpecialFacts } from '../../kernel/checks.ts';
-import type { Actor } from '../../kernel/events/log/origin.ts';
+import type { Actor } from '../../kernel/events/event.ts';
 import { titleOf } from './diff.ts';
 import type { StoredEffect } from './model.ts';
 import { purgedReason } from './purged.ts';

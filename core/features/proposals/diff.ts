@@ -1,8 +1,14 @@
 // Computes the effects of the writes of a proposal, and compares two diffs.
-import type { Change } from '../../kernel/changes/change.ts';
+import {
+  type Change,
+  actionOf,
+  digestOf,
+  displayChanges,
+  valuesOf,
+  issueOf,
+  nameOf,
+} from '../../kernel/changes/change.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
-import { actionOf, digestOf, displayChanges, valuesOf } from '../../kernel/changes/diff.ts';
-import { issueOf, nameOf } from '../../kernel/changes/object-name.ts';
 import type { StagedWrite } from '../../kernel/changes/staging.ts';
 import type { Directory } from '../../kernel/context.ts';
 import { capital } from '../../platform/lib/text/words.ts';

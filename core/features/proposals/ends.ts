@@ -2,15 +2,13 @@
 // plugin was uninstalled.
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
-import type { EventRow } from '../../kernel/events/event.ts';
-import type { Actor } from '../../kernel/events/log/origin.ts';
+import type { EventRow, Actor } from '../../kernel/events/event.ts';
 import { rightsNow } from '../me/index.ts';
 import { archiveItemsAbout } from '../inbox/index.ts';
-import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';
-import type { Authority } from '../../kernel/rights/authority.ts';
-import type { Rights } from '../../kernel/rights/rights.ts';
-import { allScopes } from '../../kernel/rights/scopes.ts';
+import type { Authority, Rights } from '../../kernel/rights/rights.ts';
+import { allScopes } from '../../kernel/rights/table.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { proposal } from './contract.ts';
 import { expiryTimerName, proposalModel, type Proposal } from './model.ts';

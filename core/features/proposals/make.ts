@@ -2,12 +2,12 @@
 import type { Change } from '../../kernel/changes/change.ts';
 import type { StagedWrite } from '../../kernel/changes/staging.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
-import type { Actor, Cause } from '../../kernel/events/log/origin.ts';
+import type { Actor, Cause } from '../../kernel/events/event.ts';
 import { adminsOf, itemsFor } from '../inbox/index.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { proposal } from './contract.ts';
 import { diffOf, titleOf, type Differ } from './diff.ts';
 import { proposalModel, showWhole, type Proposal } from './model.ts';

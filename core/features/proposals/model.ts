@@ -1,11 +1,11 @@
 // Model of proposals: storage, API representation and expiry timer.
-import { json, plain, type Column } from '../../kernel/changes/columns.ts';
-import type { FieldChanges } from '../../kernel/changes/diff.ts';
+import { json, plain, type Column } from '../../kernel/changes/operations.ts';
+import type { FieldChanges } from '../../kernel/changes/change.ts';
 import { scopeOfContract, type EntityResponse } from '../../kernel/contract/contract.ts';
 import type { Context } from '../../kernel/context.ts';
 import { contracts } from '../contracts.ts';
-import type { Actor, Cause } from '../../kernel/events/log/origin.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import type { Actor, Cause } from '../../kernel/events/event.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { proposal, type EffectClass } from './contract.ts';
 

@@ -1,5 +1,5 @@
 // Storage of reactions. A removed reaction stays stored; reacting again creates a new one.
-import { plain } from '../../kernel/changes/columns.ts';
+import { plain } from '../../kernel/changes/operations.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';

@@ -9,7 +9,7 @@ import { defineRoute } from '../../kernel/http/route.ts';
 import { ApiError, invalidField, notFound } from '../../platform/lib/errors/errors.ts';
 import { derivedId } from '../../platform/lib/ids.ts';
 import { Closed, idOf, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { comment } from '../comments/contract.ts';

@@ -4,12 +4,11 @@
 import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../kernel/changes/change.ts';
 import type { EntityModel } from '../../kernel/changes/model.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import { plain, type Column } from '../../kernel/changes/columns.ts';
-import { pageOfModel } from '../../kernel/changes/read/list.ts';
-import { getEntity, removed } from '../../kernel/changes/operations.ts';
+import { plain, type Column, getEntity, removed } from '../../kernel/changes/operations.ts';
+import { pageOfModel } from '../../kernel/changes/list.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantOp } from '../../platform/store/store.ts';

@@ -1,7 +1,7 @@
 // Drafts release notes from issues: features, fixes and other changes, by the labels `feature` and `bug`, one
 // line per issue with its identifier and link. The same issues always give the same text.
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { notDeleted, pageOfModel } from '../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel } from '../../kernel/changes/list.ts';
 import { getEntity, updated } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { foldName } from '../../platform/lib/text/words.ts';

@@ -1,11 +1,6 @@
 // `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue
 // whose identifier or number is the query precedes all others.
-import {
-  contentParameters,
-  cursorOf,
-  notDeleted,
-  type PageParameters,
-} from '../../kernel/changes/read/list.ts';
+import { contentParameters, cursorOf, notDeleted, type PageParameters } from '../../kernel/changes/list.ts';
 import type { Context } from '../../kernel/context.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
 import { identifierInputPattern } from '../../platform/lib/ids.ts';

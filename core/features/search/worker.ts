@@ -6,7 +6,7 @@ import { scopeOf } from '../../platform/store/store.ts';
 import { comment } from '../comments/contract.ts';
 import { issue } from '../issues/contract.ts';
 import { indexSome } from './indexing.ts';
-import type { WorkerDeps, BackgroundWorker } from '../../kernel/background.ts';
+import type { WorkerDeps, BackgroundWorker } from '../../kernel/feature.ts';
 
 /** Delay after a change. */
 const soonMs = 300;

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import type { IdentityDeps } from '../people/index.ts';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp } from '../../platform/store/store.ts';
 

@@ -2,7 +2,7 @@
 // devices are counted separately from others (limits.ts). The cookie does not sign in. Each entry is signed
 // for its account.
 import { randomBytes } from 'node:crypto';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 
 const cookie = 'tatami-device';

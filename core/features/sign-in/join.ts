@@ -1,7 +1,5 @@
 // Page of an invitation link, on which a person accepts with a new or an existing account.
-import { readForm } from '../../kernel/html/form.ts';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
-import { html, type Html } from '../../kernel/html/html.ts';
+import { readForm, cookieLine, cookieOf, html, type Html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import type { Store } from '../../platform/store/store.ts';
 import {

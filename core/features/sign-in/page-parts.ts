@@ -1,8 +1,6 @@
 // Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
-import { isAtOwnHost, readForm } from '../../kernel/html/form.ts';
-import { html, type Html } from '../../kernel/html/html.ts';
-import { page, type PageOptions } from '../../kernel/html/page.ts';
+import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
   defineRoute,
   type RawRequest,

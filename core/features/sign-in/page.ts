@@ -1,6 +1,5 @@
 // Pages to sign in, to confirm the identity, and to sign out.
-import { readForm } from '../../kernel/html/form.ts';
-import { html, type Html } from '../../kernel/html/html.ts';
+import { readForm, html, type Html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import { type IdentityDeps, accountById } from '../people/index.ts';
 import { passwordMax } from './passwords/password-rules.ts';

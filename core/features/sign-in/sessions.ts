@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import { type IdentityDeps, membershipOf } from '../people/index.ts';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { systemStatement } from '../../platform/store/statement.ts';

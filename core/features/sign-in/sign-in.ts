@@ -11,7 +11,7 @@ import {
   stillPasswordOp,
   type Account,
 } from '../people/index.ts';
-import { cookieLine, cookieOf } from '../../kernel/html/cookie.ts';
+import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer } from '../../kernel/http/route.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import { deviceAt, leadTo } from './page-parts.ts';

@@ -1,8 +1,8 @@
 // Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of
 // its issue.
-import { plain, type Column } from '../../kernel/changes/columns.ts';
+import { plain, type Column } from '../../kernel/changes/operations.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { neverDue } from '../issues/index.ts';

@@ -22,7 +22,7 @@ import { slaClock, slaTimerName } from './contract.ts';
 import { follow, heeds } from './following.ts';
 import { clockModel } from './model.ts';
 import { Type } from 'typebox';
-import { listEntities, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { listEntities, type PageParameters } from '../../kernel/changes/list.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';

@@ -5,7 +5,7 @@
 import type { Change, PlannedWrites } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { pageOfSubject } from '../../kernel/events/log/log.ts';
-import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { nothing } from '../../kernel/event-reactions/reaction.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';

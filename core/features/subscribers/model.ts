@@ -1,7 +1,7 @@
 // Storage of subscribers: one row per member and issue, with a derived id. The creator of an issue is
 // subscribed without a row, so that creating issues stays cheap; a muted row records that a member
 // unsubscribed.
-import { flag, plain } from '../../kernel/changes/columns.ts';
+import { flag, plain } from '../../kernel/changes/operations.ts';
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Context, View } from '../../kernel/context.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';

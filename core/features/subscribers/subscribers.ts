@@ -1,7 +1,7 @@
 // Subscribers of issues: list, and subscribe by request. Assignees, commenters and mentioned members are
 // subscribed automatically (../notifications).
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../kernel/changes/list.ts';
 import { getEntity, requireVersion } from '../../kernel/changes/operations.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';

@@ -3,7 +3,7 @@
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { TeamEntry } from '../../kernel/resource/names/teams.ts';

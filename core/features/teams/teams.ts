@@ -9,7 +9,7 @@ import { modelOf } from '../../kernel/resource/model.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { findState, stateByName, defaultStates } from '../workflows/index.ts';
 import { state } from '../workflows/contract.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timer.ts';
+import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { cyclesTimerName } from '../cycles/contract.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';

@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { Closed, namedSchema, nullable, text } from '../../platform/lib/schema.ts';
 import { readTime } from '../../platform/lib/time/time.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { commentModel, mentionsIn } from '../comments/index.ts';
 import { comment } from '../comments/contract.ts';
 import { firstState, statesOf } from '../workflows/index.ts';
@@ -19,7 +19,7 @@ import {
   resolvePatch,
 } from '../issues/index.ts';
 import { snoozeTimerName } from '../issues/contract.ts';
-import type { DueTimer } from '../../kernel/event-reactions/due-timer.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { putOff } from '../teams/index.ts';
 import { team } from '../teams/contract.ts';
 

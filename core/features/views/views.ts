@@ -5,9 +5,9 @@ import { getEntity } from '../../kernel/changes/operations.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
 import { Closed, idOf } from '../../platform/lib/schema.ts';
-import { asOfQuery } from '../../kernel/resource/as-of/moment.ts';
-import { withMoment } from '../../kernel/resource/as-of/reads.ts';
-import { authorOf } from '../../kernel/resource/author.ts';
+import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
+import { withMoment } from '../../kernel/resource/as-of/list.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import {

@@ -6,7 +6,7 @@ import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { foldName } from '../../platform/lib/text/words.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
-import { lastPositionIn } from '../../kernel/resource/last-position.ts';
+import { lastPositionIn } from '../../kernel/resource/sort.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { findTeam, getTeam } from '../../kernel/resource/names/teams.ts';
 import { statesOf } from './states.ts';

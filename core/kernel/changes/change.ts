@@ -3,7 +3,9 @@
 import type { View } from '../context.ts';
 import type { Op, Scope } from '../../platform/store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
-import type { Actor, Cause } from '../events/log/origin.ts';
+import type { Actor, Cause } from '../events/event.ts';
+import { createHash } from 'node:crypto';
+import { hidePending } from '../events/log/packing.ts';
 
 /** View of the objects that a commit changes. */
 export interface CommitView extends View {
@@ -138,3 +140,206 @@ export function sameValue(a: unknown, b: unknown): boolean {
     a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
   );
 }
+
+// Builds changes that write no row and are recorded only as an event in the log.
+
+export function announce(
+  entity: { readonly kind: string; readonly id: string },
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+  eventId?: string,
+): Change {
+  const draft = {
+    type,
+    data,
+    entityKind: entity.kind,
+    entityId: entity.id,
+    subjectId: null,
+    commitAssignedOf: null,
+    ...(eventId === undefined ? {} : { id: eventId }),
+  };
+  // The id differs from that of the object, because a response takes its version from the change with the id
+  // of its object.
+  const id = `${type} ${entity.id}`;
+  return {
+    kind: 'announcement',
+    id,
+    before: null,
+    after: { id, version: 1 },
+    baseVersion: null,
+    isSilent: false,
+    ops: () => [],
+    events: () => [draft],
+    followedBy() {
+      throw new Error('No change can follow an announcement.');
+    },
+  };
+}
+
+// Computes the values of each field before and after a change, in their API representation.
+
+interface Value {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+export type FieldChanges = Readonly<Record<string, Value>>;
+
+export const valueCharsMax = 1_000;
+const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
+
+export type ChangeAction = 'create' | 'update' | 'delete';
+
+export function actionOf({ before, after }: Change): ChangeAction {
+  if (isDeleted(after) && !isDeleted(before)) return 'delete';
+  return before === null ? 'create' : 'update';
+}
+
+function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | null): boolean {
+  return (entity?.deletedAt ?? null) !== null;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the data of the changed object: the whole data of the event, or a part of it if the event describes
+ * another object, such as the issue of a relation.
+ */
+function ownData({ kind, id }: Change, data: Data): Data {
+  const part = data[kind] as Data | null | undefined;
+  return typeof part === 'object' && part?.id === id ? part : data;
+}
+
+/** @param eventData data of the event that the change would emit */
+export function valuesOf(change: Change, eventData: Data): FieldChanges {
+  const data = ownData(change, eventData);
+  if (actionOf(change) === 'delete') return removedValues(data);
+  const { previous, ...after } = hidePending(data) as Record<string, unknown>;
+  if (change.before !== null)
+    return Object.fromEntries(
+      Object.entries((previous ?? {}) as Record<string, unknown>).map(([name, before]) => [
+        name,
+        { before: before ?? null, after: after[name] ?? null },
+      ]),
+    );
+  return Object.fromEntries(
+    Object.entries(after)
+      .filter(([name, value]) => !serverAssigned.has(name) && !isNothing(value))
+      .map(([name, value]) => [name, { before: null, after: value }]),
+  );
+}
+
+/** Returns the values of a deletion: all fields of the object. */
+function removedValues(data: Data): FieldChanges {
+  const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(displayed)
+      .filter(([name, value]) => !serverAssigned.has(name) && name !== 'deletedAt' && !isNothing(value))
+      .map(([name, value]) => [name, { before: value, after: null }]),
+  );
+}
+
+/** Fields by entity that the server computes, or that add nothing to the others. */
+const workedOut: Readonly<Record<string, readonly string[]>> = {
+  issue: ['identifier', 'number', 'url', 'subOrder', 'startedAt', 'completedAt', 'canceledAt'],
+};
+
+/**
+ * Returns the values for people; server-computed fields only if nothing else changes.
+ * @param displayed formats a value; default: shortens it. The identity is for people who decide on full
+ * values
+ */
+export function displayChanges(kind: string, values: FieldChanges, displayed = short): FieldChanges {
+  const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
+  const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
+  return Object.fromEntries(
+    (chosen.length === 0 ? all : chosen).map(([name, { before, after }]) => [
+      name,
+      { before: displayed(before), after: displayed(after) },
+    ]),
+  );
+}
+
+/**
+ * Returns a digest of the full values.
+ * @param plannedMs time range of the planning; times within it are ignored, because applying the change
+ * renews them
+ */
+export function digestOf(
+  values: FieldChanges,
+  plannedMs: { readonly since: number; readonly until: number },
+): string {
+  const text = JSON.stringify(values, (_, value: unknown) =>
+    typeof value === 'string' && isTimeOf(value, plannedMs) ? '(when it is applied)' : value,
+  );
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function isTimeOf(text: string, { since, until }: { since: number; until: number }): boolean {
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return false;
+  const at = Date.parse(text);
+  return at >= since && at <= until;
+}
+
+function isNothing(value: unknown): boolean {
+  return (
+    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return isNothing(value) || (typeof value === 'object' && Object.keys(value!).length === 0);
+}
+
+/** Returns the value, or the start of its text if that exceeds `valueCharsMax`. */
+export function short(value: unknown): unknown {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  return text.length <= valueCharsMax ? (value ?? null) : cutText(text);
+}
+
+export function cutText(text: string): string {
+  return `${text.slice(0, valueCharsMax).toWellFormed()}…`;
+}
+
+// Display name of a changed object, from the data of its event.
+
+type ObjectData = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns a name such as `ENG-18`, `ENG-18 blocks ENG-19` or `Ada`; null for an object without a name.
+ * @param eventData data of the event that the change would emit
+ */
+export function nameOf(change: Change, eventData: ObjectData): string | null {
+  if (change.kind === 'issue') return issueName(eventData);
+  const own = ownData(change, eventData);
+  if (change.kind === 'relation' && own !== eventData)
+    return [
+      issueName(eventData),
+      String(own.type).replaceAll('_', ' '),
+      issueName(own.issue as ObjectData),
+    ].join(' ');
+  const name = [own.name, own.key, own.tag, own.emoji].find(isText);
+  return name ?? (isText(own.title) ? quoted(own.title) : null);
+}
+
+/** Returns the issue that the object is or belongs to. */
+export function issueOf(
+  change: Change,
+  eventData: ObjectData,
+): { readonly id: string | null; readonly identifier: string | null } {
+  const own = ownData(change, eventData);
+  const about = change.kind === 'issue' || own !== eventData ? eventData : ((own.issue ?? {}) as ObjectData);
+  return { id: isText(about.id) ? about.id : null, identifier: identifierOf(about) };
+}
+
+function issueName(data: ObjectData): string {
+  return identifierOf(data) ?? (isText(data.title) ? quoted(data.title) : 'an issue');
+}
+
+/** Prefers the previous identifier: an issue that moves to another team has no new one before the commit. */
+function identifierOf({ identifier, previous }: ObjectData): string | null {
+  const before = (previous as ObjectData | null | undefined)?.identifier;
+  return [before, identifier].find((one): one is string => isText(one) && !one.endsWith('-')) ?? null;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const quoted = (title: string): string => `“${title.slice(0, 80).toWellFormed()}”`;

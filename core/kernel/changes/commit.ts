@@ -1,15 +1,15 @@
 // Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller must plan again.
 import type { Directory } from '../context.ts';
-import type { Actor, Cause } from '../events/log/origin.ts';
+import type { Actor, Cause } from '../events/event.ts';
 import { appendEvents, type NewEvent } from '../events/log/append.ts';
 import type { FreshEvents } from '../events/consumers/fresh.ts';
-import type { CommitAssigned } from '../events/log/commit-assigned.ts';
+import type { CommitAssigned } from '../events/log/packing.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { capital } from '../../platform/lib/text/words.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../../platform/store/store.ts';
 import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
-import { orderOps } from './read/order.ts';
+import { orderOps } from './find.ts';
 
 /** Called for every committed batch before `commit` returns, so that callers find updated caches. */
 interface CommitListener {

@@ -3,7 +3,7 @@ import type { View } from '../context.ts';
 import { scopeOf } from '../../platform/store/store.ts';
 import { previousValues, withoutCommit, type Entity, type NewEntity } from './change.ts';
 import { defineModel } from './model.ts';
-import { flag, json } from './columns.ts';
+import { flag, json } from './operations.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
 import { Staging, stagedCharsMax } from './staging.ts';
 

@@ -2,7 +2,7 @@
 // change without an event throws here, so no entity is written without an event. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { assignAtCommit, type CommitAssignedRule } from '../events/log/commit-assigned.ts';
+import { assignAtCommit, type CommitAssignedRule } from '../events/log/packing.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
@@ -14,11 +14,9 @@ import {
   type EventDraft,
   type NewEntity,
 } from './change.ts';
-import { columnsOf, type Column, type PickedFields } from './columns.ts';
-import { entityOpsOf, type EntityOps } from './entity-ops.ts';
-import { areAmong, findingOf, readingOf, type Alias } from './read/find.ts';
-import type { ReadSet } from './read/reads.ts';
-import type { AsItWas } from './read/past.ts';
+import { columnsOf, type Column, type PickedFields, entityOpsOf, type EntityOps } from './operations.ts';
+import { areAmong, findingOf, readingOf, type Alias, type AsItWas } from './find.ts';
+import type { ReadSet } from './reads.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,171 @@
-// Steps that most operations share: get or 404, check the precondition, turn an update into a change set.
+// Maps the fields of an entity to the columns of its table, to read and write rows.
+import {
+  type SqlRow,
+  type Value,
+  composedStatement,
+  tenantStatement,
+  type Statement,
+} from '../../platform/store/statement.ts';
+import type { Entity, ChangeSet, NewEntity } from './change.ts';
+import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
-import type { ChangeSet, Entity, NewEntity } from './change.ts';
 import type { EntityModel } from './model.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
+
+/** Mapping of one value. With `select` but no `column`, the value is computed on read and written by `related`. */
+export interface Column<T = unknown> {
+  readonly column?: string;
+  readonly select?: string;
+  /** Field whose value is written, if not the mapped one. */
+  readonly from?: string;
+  read?(value: Value): unknown;
+  write?(value: unknown): Value;
+  /** Phantom type of the value. */
+  readonly type?: T;
+}
+
+export const plain = <T>(column: string): Column<T> => ({ column });
+
+export const json = <T>(column: string): Column<T> => ({
+  column,
+  read: (value) => (value === null ? null : JSON.parse(String(value))),
+  write: (value) => (value === null ? null : JSON.stringify(value)),
+});
+
+export const flag = (column: string): Column<boolean> => ({
+  column,
+  read: (value) => value === 1,
+  write: (value) => (value ? 1 : 0),
+});
+
+/** Select list of some fields, and a reader of its rows. `id` is always included. */
+export interface PickedFields {
+  readonly select: string;
+  read(row: SqlRow): object;
+}
+
+export interface Columns<E extends Entity> extends PickedFields {
+  read(row: SqlRow): E;
+  /** Names of the columns that a write of a row sets. */
+  readonly written: readonly string[];
+  /** Returns the values to bind, by column; includes the id. */
+  values(entity: E): Record<string, Value>;
+  pick(names: readonly string[]): PickedFields;
+}
+
+/** @param bySql columns whose values an expression of the insert computes: they are written without a bound value */
+export function columnsOf<E extends Entity>(
+  fields: Readonly<Record<string, string | Column>>,
+  bySql: ReadonlySet<string>,
+): Columns<E> {
+  const all = Object.entries(fields).map(([name, field]) => {
+    const column: Column = typeof field === 'string' ? { column: field } : field;
+    return { name, ...column, alias: column.column ?? `x_${name}` };
+  });
+  const written = all.filter(({ column }) => column !== undefined);
+  const bound = written.filter(({ alias }) => !bySql.has(alias));
+
+  // A copy of a full template has all properties from the start, which is cheaper than adding them one by one.
+  const empty = Object.fromEntries(
+    ['id', 'version', ...all.map(({ name }) => name)].map((name) => [name, null]),
+  );
+
+  const readInto = (entity: Record<string, unknown>, row: SqlRow, some: typeof all): object => {
+    for (const { name, alias, read } of some) {
+      const value = row[alias] ?? null;
+      entity[name] = read ? read(value) : value;
+    }
+    return entity;
+  };
+
+  return {
+    select: [
+      'id',
+      'version',
+      ...all.map(({ select, alias }) => (select ? `${select} AS ${alias}` : alias)),
+    ].join(', '),
+    read: (row) => readInto({ ...empty, id: row.id, version: row.version }, row, all) as E,
+    written: written.map(({ alias }) => alias),
+    values(entity) {
+      const values: Record<string, Value> = { id: entity.id };
+      for (const { name, alias, from, write } of bound) {
+        const value = entity[(from ?? name) as keyof E];
+        values[alias] = write ? write(value) : (value as Value);
+      }
+      return values;
+    },
+    pick(names) {
+      const some = all.filter(({ name }) => names.includes(name));
+      return {
+        select: ['id', ...some.map(({ alias }) => alias)].join(', '),
+        read: (row) => readInto({ id: row.id }, row, some),
+      };
+    },
+  };
+}
+
+// Ops that write the row of an entity: an insert of all columns, or an update of the changed columns at the version that was read.
+
+export interface EntityOps<E extends Entity> {
+  insert(scope: Scope, entity: E): Op;
+  /** Fails if the row is no longer at the version of `before`. */
+  update(scope: Scope, before: E, after: E): Op;
+}
+
+/** @param expressions values that SQL computes on insert: column → expression over the parameters of the statement */
+export function entityOpsOf<E extends Entity>(
+  table: string,
+  columns: Columns<E>,
+  expressions: Readonly<Record<string, string>>,
+): EntityOps<E> {
+  const { written, values } = columns;
+  const insertRow = tenantStatement(
+    `${table}.insert`,
+    `INSERT INTO ${table} (workspace_id, id, version, ${written.join(', ')})
+     VALUES (:ws, :id, 1, ${written.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
+  );
+  const known = new Set(['ws', 'id', ...written.filter((column) => !(column in expressions))]);
+  // Parameters that only the expressions use are named like fields of the entity.
+  const insertOnly = insertRow.params.filter((name) => !known.has(name));
+  const updateRow = updatesOf(table);
+
+  return {
+    insert(scope, entity) {
+      const params = values(entity);
+      for (const name of insertOnly) params[name] = entity[name as keyof E] as Value;
+      return tenantOp(scope, insertRow, params);
+    },
+    update(scope, before, after) {
+      const [old, params] = [values(before), values(after)];
+      const changed = Object.keys(params).filter((column) => params[column] !== old[column]);
+      const moved = Object.fromEntries(changed.map((column) => [column, params[column]!]));
+      const bound = { id: after.id, base: before.version, ...moved };
+      return tenantOp(scope, updateRow(changed), bound, { expectRows: 1 });
+    },
+  };
+}
+
+/**
+ * Updates only changed columns, so that SQLite skips the other indexes. The cache has one entry per set of
+ * columns.
+ */
+function updatesOf(table: string): (changed: readonly string[]) => Statement {
+  const statements = new Map<string, Statement>();
+  return (changed) => {
+    const key = changed.join();
+    const known = statements.get(key);
+    if (known) return known;
+    const statement: Statement = composedStatement(
+      `UPDATE ${table} SET version = version + 1${changed.map((column) => `, ${column} = :${column}`).join('')}
+       WHERE workspace_id = :ws AND id = :id AND version = :base`,
+    );
+    statements.set(key, statement);
+    return statement;
+  };
+}
+
+// Steps that most operations share: get or 404, check the precondition, turn an update into a change set.
 
 /** @throws ApiError not_found, also for a soft-deleted object */
 export async function getEntity<E extends Entity, W>(

@@ -3,8 +3,8 @@
 import type { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
 import type { Op } from '../../platform/store/store.ts';
 import type { Change, Entity } from './change.ts';
-import type { ReadSet } from './read/reads.ts';
-import type { Past } from './read/past.ts';
+import type { ReadSet } from './reads.ts';
+import type { Past } from './find.ts';
 
 /** Limit of the staged characters of all runs, which workspaces and installs share by quota. */
 export const stagedCharsMax = 128 * 1024 * 1024;

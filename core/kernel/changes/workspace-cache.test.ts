@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { scopeOf } from '../../platform/store/store.ts';
-import { announce } from './announcement.ts';
+import { announce } from './change.ts';
 import { createWorkspaceCache, type Section } from './workspace-cache.ts';
 
 interface Counted {

@@ -2,17 +2,14 @@
 import type { PlannedWrites } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
-import { allWorkspaces } from '../events/consumers/consumer.ts';
+import { allWorkspaces, createLoops } from '../events/consumers/consumer.ts';
 import type { EventRow } from '../events/event.ts';
 import type { FreshEvents } from '../events/consumers/fresh.ts';
 import { lastSequence, pageAfter } from '../events/log/log.ts';
-import { createLoops } from '../events/consumers/loops.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../../platform/store/store.ts';
-import { acting } from './context.ts';
-import { createReactionCursors } from './cursors.ts';
-import type { Reaction } from './reaction.ts';
+import { acting, createReactionCursors, type Reaction } from './reaction.ts';
 
 const pageEvents = 200;
 /** Maximum number of events per commit, which bounds the time that a commit blocks the event loop. */

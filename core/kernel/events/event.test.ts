@@ -9,8 +9,8 @@ import {
   assignAtCommit,
   type CommitAssigned,
   type CommitAssignedRule,
-} from './log/commit-assigned.ts';
-import { allScopes } from '../rights/scopes.ts';
+} from './log/packing.ts';
+import { allScopes } from '../rights/table.ts';
 
 /** Rule for a value of `of` that is truncated until the commit assigns the rest. */
 const fake: CommitAssignedRule = {

@@ -6,7 +6,7 @@ import type { CrossOrigin } from './request/cross-origin.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
-import { createUnrouted } from './response/unrouted.ts';
+import { createUnrouted } from './response/response.ts';
 import type { Outcome, Take, ValueCall, ValueAdapterFactory } from './values.ts';
 
 /** Observer of HTTP responses, by the pattern of the route. */

@@ -3,8 +3,8 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { Op } from '../../platform/store/store.ts';
 import type { Staging } from '../changes/staging.ts';
-import type { Cause } from '../events/log/origin.ts';
-import type { Exchange } from './exchange.ts';
+import type { Cause } from '../events/event.ts';
+import type { Exchange } from './requests.ts';
 import type { Principal } from './principal.ts';
 import type { RawRequest, CheckedInput, HttpConnection, RawAnswer } from './route.ts';
 

@@ -6,11 +6,11 @@ import { admitTo, admitToPropose, requireFields } from './limits/admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
 import { strangerOf } from '../../platform/lib/billing-account.ts';
-import type { RequestAdapter, Incoming } from './request/request-adapter.ts';
-import { newExchange, type Exchange } from './exchange.ts';
-import { createInputReader } from './request/input.ts';
+import type { RequestAdapter, Incoming } from './request/request.ts';
+import { newExchange, type Exchange } from './requests.ts';
+import { createInputReader } from './request/context-of.ts';
 import type { Principal } from './principal.ts';
-import { refusalOf } from './response/refusal.ts';
+import { refusalOf } from './response/response.ts';
 import { pathOf, takesIfMatch, writesRows, type Route } from './route.ts';
 import { workOf, type WorkOptions } from './work.ts';
 

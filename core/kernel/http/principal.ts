@@ -1,10 +1,9 @@
 // The principal that a request acts for. HTTP callers authenticate with a token. In-process callers use a
 // separate adapter (values.ts), which takes no Request, so that a request of a remote client is never
 // mistaken for theirs.
-import type { Actor } from '../events/log/origin.ts';
+import type { Actor } from '../events/event.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import type { Authority } from '../rights/authority.ts';
-import type { Rights } from '../rights/rights.ts';
+import type { Authority, Rights } from '../rights/rights.ts';
 import type { Membership } from '../rights/roles.ts';
 import type { Scope } from '../../platform/store/store.ts';
 

@@ -1,27 +1,66 @@
-// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
+// State of a request while it is being served, for every adapter.
+import type { BillingAccount } from '../../platform/lib/billing-account.ts';
+import { type WriteMode, noOrigin } from './call.ts';
+import { unlimited, type RateVerdict } from './limits/rate-limit.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import type { Services } from '../context.ts';
-import { announcesBody, readCapped, type Bodies } from './request/body.ts';
-import { noOrigin } from './call.ts';
-import type { RequestAdapter, Incoming } from './request/request-adapter.ts';
-import { ifMatchVersion } from './response/etag.ts';
-import { newExchange, type Exchange } from './exchange.ts';
-import { createIdentify, type IdentifyOptions } from './request/identify.ts';
-import { refusalOf } from './response/refusal.ts';
-import { checkedKey, modeOf, traceparentOf } from './request/request-headers.ts';
-import { pathOf } from './request/request-url.ts';
-import { respond, respondError } from './response/response.ts';
+import { announcesBody, readCapped, type Bodies, type Uploads } from './request/body.ts';
+import {
+  type RequestAdapter,
+  type Incoming,
+  checkedKey,
+  modeOf,
+  traceparentOf,
+  pathOf,
+} from './request/request.ts';
+import { ifMatchVersion, refusalOf, respond, respondError, displayPath } from './response/response.ts';
+import { createIdentify, type IdentifyOptions } from './request/context-of.ts';
 import type { RequestContent, RawAnswer } from './route.ts';
-import { displayPath } from './response/unrouted.ts';
-import type { Uploads } from './request/upload.ts';
 import { createSend, type ConnectionOptions } from './response/send.ts';
+
+export interface Exchange {
+  readonly requestId: string;
+  verdict: RateVerdict;
+  /** Mode that a write requested; null for other requests. */
+  mode: WriteMode | null;
+  /** Name of the client (`peer.ts`), for an HTTP request without a token. */
+  peer: string | null;
+  /** Account that is charged, once it is known. */
+  billingAccount: BillingAccount | null;
+  readonly startedMs: number;
+  /** Wait time since `startedMs`: for the body, the disk, queues, and reads outside of the event loop. */
+  readonly waiting: { ms: number };
+  bytesIn: number;
+  bytesOut: number;
+  /** True if a browser requests a page; an error that has a page is then sent as that page. */
+  asksForPage: boolean;
+  /** Releases the memory reserved for the body. */
+  release?: () => void;
+}
+
+export function newExchange(requestId: string): Exchange {
+  return {
+    requestId,
+    verdict: unlimited,
+    mode: null,
+    peer: null,
+    billingAccount: null,
+    startedMs: performance.now(),
+    waiting: { ms: 0 },
+    bytesIn: 0,
+    bytesOut: 0,
+    asksForPage: false,
+  };
+}
+
+// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
 
 interface IncomingRequest extends Incoming {
   readonly request: Request;
 }
 
-export interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
+interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../platform/lib/errors/errors.ts';
 import type { Connected } from '../../platform/lib/fairness/fair-quota.ts';
 import type { BillingAccount } from '../../platform/lib/billing-account.ts';
 import type { ArrivedBlob } from '../../platform/store/files/blobs.ts';
-import type { CachedBody } from './request/cached-body.ts';
+import type { CachedBody } from './request/body.ts';
 import type { ExemptConnection } from './response/outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 

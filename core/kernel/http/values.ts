@@ -1,5 +1,5 @@
 // In-process adapter of the kernel, used for calls of plugins. Requests and responses are values.
-import type { Cause } from '../events/log/origin.ts';
+import type { Cause } from '../events/event.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import type { Bodies } from './request/body.ts';
@@ -10,13 +10,12 @@ import {
   type WriteMode,
   type WriteResult,
 } from './call.ts';
-import type { RequestAdapter, Incoming } from './request/request-adapter.ts';
-import type { Exchange } from './exchange.ts';
+import { type RequestAdapter, type Incoming, checkedKey } from './request/request.ts';
+import type { Exchange } from './requests.ts';
 import { versionIn } from '../../platform/lib/response-version.ts';
-import { requireAdmitted } from './request/identify.ts';
+import { requireAdmitted } from './request/context-of.ts';
 import type { Principal } from './principal.ts';
 import type { RateLimiter } from './limits/rate-limit.ts';
-import { checkedKey } from './request/request-headers.ts';
 
 const noQuery: [] = [];
 

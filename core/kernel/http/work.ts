@@ -1,10 +1,10 @@
 // Executes an admitted request, by the kind of its route.
-import { hidePending } from '../events/log/commit-assigned.ts';
+import { hidePending } from '../events/log/packing.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { strangerOf, type BillingAccount } from '../../platform/lib/billing-account.ts';
-import { redact } from '../rights/redact.ts';
+import { redact } from '../rights/effects.ts';
 import { tooLargeFile } from '../../platform/store/files/blobs.ts';
 import { requireCaller, type HandlerAnswer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './request/context-of.ts';

@@ -4,18 +4,17 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
-import { completeBody, hidePending } from '../events/log/commit-assigned.ts';
+import { completeBody, hidePending } from '../events/log/packing.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { recordingIds } from '../../platform/lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
-import { requireRows } from './limits/admission.ts';
+import { requireRows, type ContentionQueues } from './limits/admission.ts';
 import type { Call, ApprovalCheck, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './request/context-of.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './requests.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { ContentionQueues } from './limits/contention-queues.ts';
 
 /** Number of times a write that loses races is planned, before the caller gets a conflict. */
 const plansMax = 8;

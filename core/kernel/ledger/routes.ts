@@ -1,6 +1,5 @@
 import { defineRoute } from '../http/route.ts';
-import { UsageResponse } from './schema.ts';
-import { getUsage } from './usage.ts';
+import { UsageResponse, getUsage } from './usage.ts';
 
 export const usageRoutes = [
   defineRoute({

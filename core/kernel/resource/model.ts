@@ -1,21 +1,60 @@
-// Derives the model of a resource from its contract: the columns of its fields, its representation, and the
-// events of its changes. The column of a field has its name in snake case.
-import type { TObject } from 'typebox';
-import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
-import { actorParts, isReference, storedName } from '../contract/schemas.ts';
+// Markdown as HTML on request: `include=bodyHtml` for objects with a `body`.
+import { Type, type TObject } from 'typebox';
+import { htmlFieldsOf, actorParts, isReference, storedName } from '../contract/schemas.ts';
+import { type Contract, isRestorable, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { safeHtml } from '../../platform/lib/text/markdown.ts';
+import { didYouMean } from '../../platform/lib/text/nearest.ts';
+import { inputForm } from '../../platform/lib/schema.ts';
 import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
 import { defineModel, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
 import { snake } from '../../platform/lib/text/words.ts';
-import { flag, json, plain, type Column } from '../changes/columns.ts';
-import { isoTime } from '../changes/operations.ts';
+import { flag, json, plain, type Column, isoTime } from '../changes/operations.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Directory, View } from '../context.ts';
-import { rowAsItWas } from './as-of/rows.ts';
+import { rowAsItWas } from './as-of/past.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
+type ResponseFields = Readonly<Record<string, unknown>>;
+
+/** Returns the parameter of the operations that list and get objects. */
+export function htmlQueryOf(contract: Contract): TObject['properties'] {
+  const names = [...htmlFieldsOf(contract).keys()];
+  if (names.length === 0) return {};
+  const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
+  return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
+}
+
+/**
+ * Returns a function that adds the requested HTML. Must be called before anything is read.
+ * @throws ApiError validation_failed
+ */
+export function includedHtml(
+  contract: Contract,
+  { include }: { readonly include?: unknown },
+): <S>(response: S) => S {
+  if (include === undefined) return (response) => response;
+  const fields = htmlFieldsOf(contract);
+  const names = String(include).split(',');
+  const unknown = names.find((name) => !fields.has(name));
+  if (unknown !== undefined) {
+    const known = [...fields.keys()];
+    const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+    throw invalidField('include', 'invalid_enum', fix);
+  }
+  return (response) => {
+    const all: Record<string, unknown> = { ...(response as ResponseFields) };
+    for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
+    return all as typeof response;
+  };
+}
+
+// Derives the model of a resource from its contract: the columns of its fields, its representation, and the
+// events of its changes. The column of a field has its name in snake case.
+
 /** Columns in addition to those of the fields in the contract. */
-export type ExtraColumns = Readonly<Record<string, Column>>;
+type ExtraColumns = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 
 /** Stored object of a resource, with the additional columns. */
@@ -24,7 +63,7 @@ export type EntityOf<C, X = unknown> = StoredEntity<C> & Beside<X> & Entity;
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Parts of a model that do not follow from the contract. */
-export interface Storage<C extends Contract, X extends ExtraColumns, E extends Entity> {
+interface Storage<C extends Contract, X extends ExtraColumns, E extends Entity> {
   /** Name of the table; default the path of the contract. */
   readonly table?: string;
   readonly stored?: X;

@@ -1,18 +1,18 @@
 // Default operations of a resource.
-import { listEntities, type PageParameters } from '../changes/read/list.ts';
+import { listEntities, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
-import { readOrder } from '../changes/read/order.ts';
+import { readOrder } from '../changes/find.ts';
 import type { ChangeSet, Entity, NewEntity, OrderVersion } from '../changes/change.ts';
 import type { EntityModel } from '../changes/model.ts';
 import type { Contract, Created, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../../platform/lib/errors/errors.ts';
 import type { Condition, Page, SortKey } from '../../platform/store/page.ts';
-import { whereDeleted, type Deleted } from './deleted.ts';
+import { whereDeleted, type Deleted } from './archived.ts';
 import { createQueryFilter } from './filter/filter.ts';
 import { filteringOf, type Filtering } from './filter/filtering.ts';
 import type { Was } from './as-of/objects.ts';
-import { readsAt } from './as-of/reads.ts';
+import { readsAt } from './as-of/list.ts';
 import { defaultsOf, storedValuesOf } from './input.ts';
 import { snake } from '../../platform/lib/text/words.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';

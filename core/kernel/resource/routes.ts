@@ -12,10 +12,10 @@ import {
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Closed, nameOf, pageQuery } from '../../platform/lib/schema.ts';
-import { asOfQueryOf, withMoment } from './as-of/reads.ts';
-import { deletedQueryOf } from './deleted.ts';
+import { asOfQueryOf, withMoment } from './as-of/list.ts';
+import { deletedQueryOf } from './archived.ts';
 import { filterQueryOf } from './filter/filter.ts';
-import { htmlQueryOf, includedHtml } from './html.ts';
+import { htmlQueryOf, includedHtml } from './model.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
 

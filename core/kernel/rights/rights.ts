@@ -1,5 +1,7 @@
-// Rights of a caller: full scopes and narrowed scopes. A narrowing limits writes to fields, and reads and
-// writes to the objects of teams. docs/decisions/0015.
+// Authority of an action: the credential whose role and scopes permit it. The author differs if one member
+// approves the proposal of another. docs/decisions/0073.
+import type { Actor } from '../events/event.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../features/contracts.ts';
 import {
@@ -10,7 +12,45 @@ import {
   ownScopes,
   type EventType,
 } from '../events/catalogue.ts';
-import type { Actor } from '../events/log/origin.ts';
+
+export interface Authority {
+  /** Holder of the credential: a member with a session, an API key, an app or a plugin. */
+  readonly actor: Actor;
+  /** Grant of an app; absent for all others. */
+  readonly grantId?: string;
+}
+
+/** Returns the authority of a caller; by default the caller's own credential. */
+export function authorityOf(caller: {
+  readonly actor: Actor;
+  readonly authority?: Authority;
+  readonly grant?: { readonly id: string };
+}): Authority {
+  const { actor, authority, grant } = caller;
+  return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
+}
+
+export interface Authorized {
+  readonly authority: Authority;
+}
+
+// Restricts decisions to persons, with their own session or key. Apps and plugins act on behalf of somebody,
+// and could otherwise approve their own proposals.
+
+/**
+ * @param what completes the sentence, such as `approve proposals`
+ * @throws ApiError forbidden for an app or a plugin
+ */
+export function requirePerson({ authority: { actor } }: Authorized, what: string): void {
+  if (actor.kind !== 'app' && actor.kind !== 'plugin') return;
+  throw new ApiError(
+    'forbidden',
+    `Only a person may ${what}, but ${actor.name} is ${actor.kind === 'app' ? 'an app' : 'a plugin'}. Use a key or session of a member.`,
+  );
+}
+
+// Rights of a caller: full scopes and narrowed scopes. A narrowing limits writes to fields, and reads and
+// writes to the objects of teams. docs/decisions/0015.
 
 export interface Narrowing {
   /** Fields that may be written, or for a read scope, fields that are returned; null for all fields. */
@@ -111,7 +151,7 @@ function common(a: readonly string[] | null, b: readonly string[] | null): reado
  * Recipient of events. With a scope of `ownScopes`, the credential of a member receives only that member's
  * own events.
  */
-export interface RightsReader extends Rights {
+interface RightsReader extends Rights {
   readonly actor?: Actor;
 }
 

@@ -2,7 +2,7 @@
 // never has more rights than the role of its member. docs/decisions/0070.
 import type { roles } from '../../features/people/contract.ts';
 import { commonRights, type Narrowing, type Rights } from './rights.ts';
-import { allScopes, expandScopes } from './scopes.ts';
+import { allScopes, expandScopes } from './table.ts';
 
 export type Role = (typeof roles)[number];
 

@@ -1,6 +1,6 @@
 // `tatami keys create`: a new API key, also for whoever has none.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { allScopes } from '../../../kernel/rights/scopes.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 import { timeAhead, usage } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';
 import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';

@@ -1,5 +1,5 @@
 // Output format of keys and lists of scopes.
-import { allScopes } from '../../../kernel/rights/scopes.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 import type { CreatedKey } from '../../setup/keys/rpc-schemas.ts';
 import { firstOf } from '../lib/table.ts';
 

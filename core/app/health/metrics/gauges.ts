@@ -1,14 +1,14 @@
 // Metrics that are computed at each scrape. No label identifies a workspace, an object or an address.
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Progress } from '../../../kernel/events/consumers/progress.ts';
+import type { Progress } from '../../../kernel/events/consumers/consumer-positions.ts';
 import { problemKinds, type Problems } from '../../../platform/lib/errors/problems.ts';
 import type { OutcomeCounter } from '../../../platform/lib/outcome-counter.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import type { Store } from '../../../platform/store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';
 import type { LoopLag } from './metrics.ts';
-import type { Metric, LabelledValues } from '../../../kernel/metrics.ts';
+import type { Metric, LabelledValues } from '../../../kernel/feature.ts';
 
 /**
  * Upper limit of the count, so that counting a long backlog costs the event loop no more than a short one.

@@ -1,5 +1,4 @@
-import { html, type Html } from '../../../kernel/html/html.ts';
-import { page } from '../../../kernel/html/page.ts';
+import { html, type Html, page } from '../../../kernel/html.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
 import { done, hidden, problem } from '../../../features/sign-in/index.ts';
 import { visible } from '../../../platform/lib/text/printable.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../features/api-keys/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Ids } from '../../../platform/lib/ids.ts';
-import { allScopes } from '../../../kernel/rights/scopes.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';

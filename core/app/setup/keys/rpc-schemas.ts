@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { type apiKeyModel, graceHoursMax } from '../../../features/api-keys/index.ts';
 import { Closed, nullable, text } from '../../../platform/lib/schema.ts';
 import { hourMs } from '../../../platform/lib/time/time.ts';
-import { allScopes } from '../../../kernel/rights/scopes.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 
 /** Maximum grace period of a rolled key. */
 export const graceMsMax = graceHoursMax * hourMs;

@@ -4,7 +4,7 @@ import {
   cursorOf,
   pageOfModel,
   type PageParameters,
-} from '../../../kernel/changes/read/list.ts';
+} from '../../../kernel/changes/list.ts';
 import { getEntity } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';

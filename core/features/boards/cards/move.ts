@@ -1,7 +1,7 @@
 // Moves a card: one change set updates the issue for its column and lane, and sets its position there.
 import type { Change, ChangeSet, OrderVersion } from '../../../kernel/changes/change.ts';
 import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts';
-import { readOrder } from '../../../kernel/changes/read/order.ts';
+import { readOrder } from '../../../kernel/changes/find.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { invalidField, ApiError } from '../../../platform/lib/errors/errors.ts';
 import { foldName } from '../../../platform/lib/text/words.ts';

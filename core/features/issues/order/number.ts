@@ -6,7 +6,7 @@ import {
   isObjectBody,
   type CommitAssignedRule,
   type ObjectBody,
-} from '../../../kernel/events/log/commit-assigned.ts';
+} from '../../../kernel/events/log/packing.ts';
 
 export const issueNumber: CommitAssignedRule = {
   append: appendStatement(

@@ -3,7 +3,7 @@
 // earlier rank.
 import type { Change, ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts';
-import { readOrder } from '../../../kernel/changes/read/order.ts';
+import { readOrder } from '../../../kernel/changes/find.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../../platform/lib/rank.ts';

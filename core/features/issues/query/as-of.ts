@@ -4,12 +4,19 @@
 // since.
 import type { Context, Directory } from '../../../kernel/context.ts';
 import type { EntityResponse } from '../../../kernel/contract/contract.ts';
-import { pageOfModel } from '../../../kernel/changes/read/list.ts';
+import { pageOfModel } from '../../../kernel/changes/list.ts';
 import { renderData } from '../../../kernel/events/event.ts';
 import type { CursorValue } from '../../../platform/lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
-import { beginOf, pageOfAll } from '../../../kernel/resource/as-of/list.ts';
-import { momentOf, toMomentResponse, type Moment } from '../../../kernel/resource/as-of/moment.ts';
+import {
+  beginOf,
+  pageOfAll,
+  contextAt,
+  deletedIn,
+  compared,
+  sortValuesOf,
+} from '../../../kernel/resource/as-of/list.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../../kernel/resource/as-of/past.ts';
 import { directoryAt, referredIn, renamed } from '../../../kernel/resource/as-of/names.ts';
 import {
   lastEvents,
@@ -17,10 +24,8 @@ import {
   objectsAt,
   type Was,
 } from '../../../kernel/resource/as-of/objects.ts';
-import { contextAt, deletedIn } from '../../../kernel/resource/as-of/reads.ts';
 import type { FilterRequest } from '../../../kernel/resource/filter/filtering.ts';
-import { compared, sortValuesOf } from '../../../kernel/resource/as-of/sorting.ts';
-import { isListed, whereDeleted, type Deleted } from '../../../kernel/resource/deleted.ts';
+import { isListed, whereDeleted, type Deleted } from '../../../kernel/resource/archived.ts';
 import type { Condition, Page, SortKey } from '../../../platform/store/page.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { withFieldsAt } from '../../fields/index.ts';

@@ -2,7 +2,7 @@
 // identifier, state id, labels (which have their own table) and custom fields to the fields of the contract.
 import type { Context } from '../../../kernel/context.ts';
 import { objectsAt } from '../../../kernel/resource/as-of/objects.ts';
-import { isSeen } from '../../../kernel/resource/as-of/reads.ts';
+import { isSeen } from '../../../kernel/resource/as-of/list.ts';
 import type { FilterFields, FilterWay, ReferenceField } from '../../../platform/lib/filter/filter.ts';
 import { idPattern } from '../../../platform/lib/schema.ts';
 import {

@@ -1,7 +1,7 @@
 // Query parameters of issue lists, also used by views.
 import { Type, type TOptional, type TString } from 'typebox';
-import { deletedQuery } from '../../../kernel/resource/deleted.ts';
-import { htmlQueryOf } from '../../../kernel/resource/html.ts';
+import { deletedQuery } from '../../../kernel/resource/archived.ts';
+import { htmlQueryOf } from '../../../kernel/resource/model.ts';
 import { Closed, inputForm, pageQuery } from '../../../platform/lib/schema.ts';
 import { issue } from '../contract.ts';
 import { relationQuery } from './relations.ts';

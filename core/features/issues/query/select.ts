@@ -1,6 +1,6 @@
 // Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is
 // refused, listing each missing issue, unless all of them exist and are visible to the caller.
-import { notDeleted, pageOfModel } from '../../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel } from '../../../kernel/changes/list.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';

@@ -1,12 +1,12 @@
 // Query parameters `fields` and `expand`, which select fields and return whole objects in place of
 // references. Both accept a closed list.
 import type { Context } from '../../../kernel/context.ts';
-import { holderOf } from '../../../kernel/rights/words.ts';
+import { holderOf } from '../../../kernel/rights/table.ts';
 import { responseProperties } from '../../../kernel/contract/schemas.ts';
 import { memberModel } from '../../people/index.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest.ts';
-import { includedHtml } from '../../../kernel/resource/html.ts';
+import { includedHtml } from '../../../kernel/resource/model.ts';
 import { withVersion } from '../../../platform/lib/response-version.ts';
 import { projectModel } from '../../projects/index.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';

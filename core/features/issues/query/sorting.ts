@@ -2,7 +2,7 @@
 // same values, because a list at a past moment merges rows with the log, and a cursor applies to both.
 import type { Context, Directory } from '../../../kernel/context.ts';
 import { customKeys, customSortings } from '../../fields/index.ts';
-import { keysOf, type AsOfSortKey, type SpecialKeys } from '../../../kernel/resource/as-of/sorting.ts';
+import { keysOf, type AsOfSortKey, type SpecialKeys } from '../../../kernel/resource/as-of/list.ts';
 import type { Was } from '../../../kernel/resource/as-of/objects.ts';
 import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../../kernel/resource/sort.ts';
 import type { SortKey } from '../../../platform/store/page.ts';

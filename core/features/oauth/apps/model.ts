@@ -1,5 +1,4 @@
-import { json } from '../../../kernel/changes/columns.ts';
-import { isoTime } from '../../../kernel/changes/operations.ts';
+import { json, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { oauthApp } from '../contract.ts';
 import type { StoredSecret } from './secret.ts';

@@ -1,6 +1,6 @@
 // Responses to authorization requests that end without a consent page.
 import type { RawAnswer } from '../../../kernel/http/route.ts';
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import { card } from '../../sign-in/index.ts';
 import type { Decision } from '../engine/engine.ts';
 import { offeredScopes } from '../offered.ts';

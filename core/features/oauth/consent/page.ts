@@ -1,5 +1,5 @@
 // Consent page, on which a person allows or denies an app. The page works without scripts.
-import { html, type Html, type HtmlContent } from '../../../kernel/html/html.ts';
+import { html, type Html, type HtmlContent } from '../../../kernel/html.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
 import { card, hidden, problem } from '../../sign-in/index.ts';
 import { policySourceOf, type ConsentView } from './view.ts';

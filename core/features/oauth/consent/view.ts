@@ -1,7 +1,7 @@
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import type { Seat, SignedIn } from '../../sign-in/index.ts';
-import { consentSentenceOf } from '../../../kernel/rights/words.ts';
+import { consentSentenceOf } from '../../../kernel/rights/table.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
 

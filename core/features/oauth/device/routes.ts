@@ -1,5 +1,5 @@
 // Verification page of the device flow (RFC 8628 §3.3).
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import {
   card,

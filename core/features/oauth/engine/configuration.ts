@@ -9,8 +9,7 @@ import { paths } from '../paths.ts';
 import { resourceAt, resourceUrl } from '../resources.ts';
 import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { createAdapter, type Shelves } from './adapter.ts';
-import { html } from '../../../kernel/html/html.ts';
-import { page } from '../../../kernel/html/page.ts';
+import { html, page } from '../../../kernel/html.ts';
 
 const minute = 60;
 const hour = 60 * minute;

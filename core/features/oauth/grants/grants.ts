@@ -6,7 +6,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../../kernel/resource/define.ts';
 import type { Rules } from '../../../kernel/resource/operations.ts';
-import { expandScopes } from '../../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../../kernel/rights/table.ts';
 import type { Condition } from '../../../platform/store/page.ts';
 import { callingMember, isAdmin } from '../../people/index.ts';
 import { grant } from '../contract.ts';

@@ -1,6 +1,6 @@
 // Model of grants, and their creation by consent.
 import type { CreationDeps } from '../../people/index.ts';
-import { flag, plain } from '../../../kernel/changes/columns.ts';
+import { flag, plain } from '../../../kernel/changes/operations.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';

@@ -2,9 +2,9 @@
 // their own rights.
 import type { Context, Directory } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { requirePerson } from '../../../kernel/rights/person.ts';
+import { requirePerson } from '../../../kernel/rights/rights.ts';
 import { rightsOfRole } from '../../../kernel/rights/roles.ts';
-import { holderOf } from '../../../kernel/rights/words.ts';
+import { holderOf } from '../../../kernel/rights/table.ts';
 import { roles } from '../contract.ts';
 import { memberModel, type Member } from './model.ts';
 import { sameValue } from '../../../kernel/changes/change.ts';

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { Actor } from '../../../kernel/events/log/origin.ts';
+import type { Actor } from '../../../kernel/events/event.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import type { App } from '../../../kernel/http/app.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';

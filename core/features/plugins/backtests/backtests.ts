@@ -2,7 +2,7 @@
 // not have.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { firstSequenceSince, lastSequence } from '../../../kernel/events/log/log.ts';

@@ -1,6 +1,6 @@
 // Splits effects into single fields and compares them with the values that others set.
 import { isDeepStrictEqual } from 'node:util';
-import { short } from '../../../kernel/changes/diff.ts';
+import { short } from '../../../kernel/changes/change.ts';
 import { type RunEffect } from '../runs/effects.ts';
 
 export interface FieldEffect {

@@ -4,7 +4,7 @@ import { packageFormat } from '../../../../sdk/plugin/manifest.ts';
 import { Type } from 'typebox';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { expandScopes } from '../../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../../kernel/rights/table.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { pluginVisibility } from '../installs/rights.ts';
 import {

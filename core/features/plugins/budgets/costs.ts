@@ -3,7 +3,7 @@ import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { notFound } from '../../../platform/lib/errors/errors.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
-import { sentenceOf } from '../../../kernel/rights/words.ts';
+import { sentenceOf } from '../../../kernel/rights/table.ts';
 import { readScopeOf } from '../../../kernel/rights/rights.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { getInstall } from '../installs/installs.ts';

@@ -90,7 +90,7 @@ function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
 }
 
 // Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
-// After any other read, every change in the workspace counts as a conflict (core/kernel/changes/read/reads.ts).
+// After any other read, every change in the workspace counts as a conflict (core/kernel/changes/reads.ts).
 
 /** Entities that are read only through their own finders and lists, and whose changes all emit an event of that entity. */
 const listed = [

@@ -1,6 +1,6 @@
 // Sends the host calls of a run to the API in process, as the plugin.
 import type { Staging } from '../../../kernel/changes/staging.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
 import type { App, Caller } from '../../../kernel/http/app.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import type { Route } from '../../../kernel/http/route.ts';

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../../kernel/changes/change.ts';
-import { notDeleted, pageOfModel, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { notDeleted, pageOfModel, type PageParameters } from '../../../kernel/changes/list.ts';
 import { removed, requireVersion, updated } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';

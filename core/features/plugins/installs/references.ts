@@ -7,7 +7,7 @@ import { sameValue } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { eventTypes, unsentType } from '../../../kernel/events/catalogue.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { allScopes } from '../../../kernel/rights/scopes.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest.ts';
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { namesSeen } from '../../../kernel/resource/names/names.ts';

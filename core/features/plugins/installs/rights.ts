@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../kernel/context.ts';
 import type { AlsoNeeded } from '../../../kernel/http/route.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
-import { expandScopes } from '../../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../../kernel/rights/table.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';

@@ -1,13 +1,11 @@
 // Defines the stored fields and the API schemas of installs.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
-import { json, plain } from '../../../kernel/changes/columns.ts';
-import { isoTime } from '../../../kernel/changes/operations.ts';
+import { json, plain, isoTime } from '../../../kernel/changes/operations.ts';
 import { schemasOf } from '../../../kernel/contract/schemas.ts';
 import { Closed, enumeration, namedSchema } from '../../../platform/lib/schema.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
-import { allScopes } from '../../../kernel/rights/scopes.ts';
-import { sentenceOf } from '../../../kernel/rights/words.ts';
+import { allScopes, sentenceOf } from '../../../kernel/rights/table.ts';
 import { spentResponse } from '../budgets/schema.ts';
 import { toScheduleResponse } from './consent/consent-sentences.ts';
 import { additions, consentOf } from './consent/consent.ts';

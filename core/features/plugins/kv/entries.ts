@@ -1,7 +1,7 @@
 // Stores the values of an install as rows. A write never reads the old value: the version guards it, and the usage row, updated in the
 // same batch, enforces the quota.
 import type { Change, Entity } from '../../../kernel/changes/change.ts';
-import { asReadStatement, guardOp } from '../../../kernel/changes/read/reads.ts';
+import { asReadStatement, guardOp } from '../../../kernel/changes/reads.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import { hasOrder, isSameJson } from './same-json.ts';

@@ -1,6 +1,6 @@
 // Reads and writes an install's values over the API, within its quota.
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { isoTime, requireVersion } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';

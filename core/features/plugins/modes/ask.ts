@@ -1,7 +1,7 @@
 // Repeats the writes of a run as the plugin, with its present grant. API writes are requests to the API; own
 // calls are executed directly.
 import type { RequestedWrite, Staging } from '../../../kernel/changes/staging.ts';
-import type { Actor, Cause } from '../../../kernel/events/log/origin.ts';
+import type { Actor, Cause } from '../../../kernel/events/event.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/index.ts';
 import type { Scope } from '../../../platform/store/store.ts';

@@ -1,6 +1,6 @@
 // Implements `ctx.schedule`: one-time jobs, staged with the other effects of the run.
 import type { Staging } from '../../../kernel/changes/staging.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import { CallError } from '../host-calls/gateway-call.ts';
 import type { Install } from '../installs/schema.ts';

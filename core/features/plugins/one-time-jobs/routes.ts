@@ -1,7 +1,7 @@
 // Routes to list and delete the pending one-time jobs of a plugin.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { isoTime, requireVersion } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { defineRoute } from '../../../kernel/http/route.ts';

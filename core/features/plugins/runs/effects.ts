@@ -1,9 +1,8 @@
 // Records the effects of a run on each entity and their outcome. The values of applied effects are in the
 // events; proposed and simulated effects contain their values before and after, as the API shows them.
-import type { Change } from '../../../kernel/changes/change.ts';
-import { isoTime } from '../../../kernel/changes/operations.ts';
-import { sameValue } from '../../../kernel/changes/change.ts';
 import {
+  type Change,
+  sameValue,
   actionOf,
   cutText,
   displayChanges,
@@ -11,8 +10,9 @@ import {
   valuesOf,
   type ChangeAction,
   type FieldChanges,
-} from '../../../kernel/changes/diff.ts';
-import { nameOf } from '../../../kernel/changes/object-name.ts';
+  nameOf,
+} from '../../../kernel/changes/change.ts';
+import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { Directory } from '../../../kernel/context.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';

@@ -1,7 +1,6 @@
 // Builds the event about an ended run: `automation.run` if it did something, `automation.failed` if it failed. See docs/decisions/0064.
 import type { Static } from 'typebox';
-import { announce } from '../../../kernel/changes/announcement.ts';
-import type { Change } from '../../../kernel/changes/change.ts';
+import { announce, type Change } from '../../../kernel/changes/change.ts';
 import { inboxItem } from '../../inbox/contract.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';

@@ -1,6 +1,6 @@
 // Reads runs, and queues a run of a schedule on request.
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';

@@ -5,7 +5,7 @@ import type { Change } from '../../../kernel/changes/change.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Mentions } from '../../../platform/lib/ids.ts';
-import { expandScopes } from '../../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../../kernel/rights/table.ts';
 import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { RequestedVersion } from '../backtests/backtests.ts';
 import type { BacktestEngine } from '../backtests/engine/engine.ts';

@@ -1,7 +1,6 @@
 // Reads the trail of an issue: its events grouped by root cause, newest first. A page reads the log once, and the runs and deliveries
 // of all its roots in one statement each.
-import type { PageParameters } from '../../../kernel/changes/read/list.ts';
-import { cursorOf } from '../../../kernel/changes/read/list.ts';
+import { type PageParameters, cursorOf } from '../../../kernel/changes/list.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';

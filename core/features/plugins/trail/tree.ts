@@ -4,9 +4,9 @@ import type { Context, Directory } from '../../../kernel/context.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { renderData, type EventRow } from '../../../kernel/events/event.ts';
 import { mayReadEvent, type Rights } from '../../../kernel/rights/rights.ts';
-import { redactEventData } from '../../../kernel/rights/redact.ts';
+import { redactEventData } from '../../../kernel/rights/effects.ts';
 import type { RunError } from '../runs/ending/failure.ts';
-import { short } from '../../../kernel/changes/diff.ts';
+import { short } from '../../../kernel/changes/change.ts';
 import { isUndone, undoOf } from './decisions.ts';
 import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 

@@ -1,6 +1,11 @@
 // Turns a revert plan into the changes of an undo, and into their API representation.
-import type { Change, Entity } from '../../../kernel/changes/change.ts';
-import { previousValues, sameValue } from '../../../kernel/changes/change.ts';
+import {
+  type Change,
+  type Entity,
+  previousValues,
+  sameValue,
+  short,
+} from '../../../kernel/changes/change.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { RequestedWrite } from '../../../kernel/changes/staging.ts';
 import type { Context } from '../../../kernel/context.ts';
@@ -8,7 +13,6 @@ import { inputName, storedName } from '../../../kernel/contract/schemas.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Op } from '../../../platform/store/store.ts';
-import { short } from '../../../kernel/changes/diff.ts';
 import type { RevertPlan, RevertedObject, Skip } from './revert-plan.ts';
 import { emitsDeletion } from './guards.ts';
 import { contractOf, type Operated, type UndoModels } from './models.ts';

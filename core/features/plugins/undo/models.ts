@@ -9,7 +9,7 @@ import { contracts } from '../../contracts.ts';
 import type { App } from '../../../kernel/http/app.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { askAll, createWriteReplay, principalIn } from '../../proposals/index.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
 import type { Op } from '../../../platform/store/store.ts';
 
 export type UndoModel = EntityModel<Entity, Readonly<Record<string, unknown>>>;

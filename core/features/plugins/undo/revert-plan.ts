@@ -2,8 +2,7 @@
 // since are skipped and reported.
 import type { Entity } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { EventRow } from '../../../kernel/events/event.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { EventRow, Cause } from '../../../kernel/events/event.ts';
 import type { skipReasons } from './contract.ts';
 import { isGone, workOn, leadsBack, emitsDeletion } from './guards.ts';
 import { keyOf, type StoredChange } from './stored-changes.ts';

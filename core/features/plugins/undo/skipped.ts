@@ -1,10 +1,9 @@
 // Describes the skips of an undo: the written value, the present value, and the author of the later change.
-import type { Entity } from '../../../kernel/changes/change.ts';
+import { type Entity, short } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { eventsAt } from '../../../kernel/events/log/log.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import { short } from '../../../kernel/changes/diff.ts';
 import { issueOf } from './changes.ts';
 import type { Skip } from './revert-plan.ts';
 import { keyOf, type ObjectName } from './stored-changes.ts';

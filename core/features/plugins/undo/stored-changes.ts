@@ -1,7 +1,7 @@
 // Stores the changes of runs, approved proposals and undos with their previous values, in the batch that commits them, so that every such
 // change can be undone. docs/decisions/0063.
 import type { Change, Entity } from '../../../kernel/changes/change.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 

@@ -1,8 +1,7 @@
 // Undoes runs, approved proposals and undos in one commit, which has an event and can itself be undone. docs/spec/plugins.md › Undo.
-import { announce } from '../../../kernel/changes/announcement.ts';
-import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import { announce, type ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { Cause } from '../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';

@@ -1,7 +1,7 @@
 // Section of the account page that sends a link to verify the address of the account. The link works only in
 // a session of the account, so that the owner of a mailbox cannot be tricked into verifying another person's
 // account.
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { type IdentityDeps, accountById, type Account } from '../../people/index.ts';
 import type { Proofs } from '../proof.ts';

@@ -1,6 +1,5 @@
 // The account page, assembled from the sections of other modules.
-import { html, type Html } from '../../../kernel/html/html.ts';
-import { page } from '../../../kernel/html/page.ts';
+import { html, type Html, page } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../page-parts.ts';

@@ -1,5 +1,5 @@
 // A password change requires the current password and ends all other sessions.
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { accountById, setPasswordOps } from '../../people/index.ts';
 import { passwordMax, passwordMin, passwordProblem } from '../passwords/password-rules.ts';

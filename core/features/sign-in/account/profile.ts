@@ -1,6 +1,6 @@
 // Section of the account page for name and e-mail address. The address identifies the account at sign-in, so
 // a change requires a recent authentication.
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { emailKeyOf, isAddressTaken, renameOps } from '../../people/index.ts';
 import { addressAdvice } from '../../../platform/lib/address.ts';

@@ -1,4 +1,4 @@
-import { html } from '../../../kernel/html/html.ts';
+import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { hidden, leadTo } from '../page-parts.ts';
 import { endSessionsOp, type ListedSession, type Sessions } from '../sessions.ts';

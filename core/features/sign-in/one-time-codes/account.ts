@@ -1,7 +1,6 @@
 // Section of the account page that turns one-time codes on and off and renews the recovery codes.
 import { renderSVG } from 'uqr';
-import { html, trusted, type Html } from '../../../kernel/html/html.ts';
-import { page } from '../../../kernel/html/page.ts';
+import { html, trusted, type Html, page } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { changeRoute, type ChangeOptions } from '../account/change.ts';
 import { noticeOf } from '../account/change.ts';

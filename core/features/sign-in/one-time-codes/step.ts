@@ -1,9 +1,8 @@
 // Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
 // passwords, but are counted separately.
 import type { IdentityDeps } from '../../people/index.ts';
-import { html } from '../../../kernel/html/html.ts';
+import { html, readForm } from '../../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
-import { readForm } from '../../../kernel/html/form.ts';
 import { card, leadToSignIn, pageRoute } from '../page-parts.ts';
 import { deviceOf } from '../devices.ts';
 import type { SignInLimits } from '../limits.ts';

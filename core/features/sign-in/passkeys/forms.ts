@@ -10,7 +10,7 @@ import type { SignIn } from '../sign-in.ts';
 import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkeys.ts';
 import { passkeyScriptRoute } from './script.ts';
 import { Type } from 'typebox';
-import { readScriptCall } from '../../../kernel/html/script-call.ts';
+import { readScriptCall } from '../../../kernel/html.ts';
 
 export interface PasskeyPages {
   readonly services: IdentityDeps;

@@ -1,5 +1,5 @@
 // Passkeys on the sign-in page and on the account page.
-import { html, type Html } from '../../../kernel/html/html.ts';
+import { html, type Html } from '../../../kernel/html.ts';
 import type { AccountSection } from '../account/page.ts';
 import { hidden } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';

@@ -2,7 +2,7 @@
 // permanently.
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import { html, type Html } from '../../../kernel/html/html.ts';
+import { html, type Html } from '../../../kernel/html.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { Closed } from '../../../platform/lib/schema.ts';
 import text from './in-browser.js' with { type: 'text' };

@@ -1,6 +1,6 @@
 // Routes that redirect to an external provider, process the response, and link and unlink external accounts.
 import { type IdentityDeps, emailKeyOf } from '../../people/index.ts';
-import { readForm } from '../../../kernel/html/form.ts';
+import { readForm } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { changeRoute } from '../account/change.ts';

@@ -1,5 +1,5 @@
 // External providers on the sign-in page and on the account page.
-import { html, type Html } from '../../../kernel/html/html.ts';
+import { html, type Html } from '../../../kernel/html.ts';
 import type { RawAnswer } from '../../../kernel/http/route.ts';
 import type { AccountSection } from '../account/page.ts';
 import { card, hidden } from '../page-parts.ts';

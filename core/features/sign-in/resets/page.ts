@@ -1,6 +1,5 @@
 // Pages to request a reset link and to set a new password with it.
-import { readForm } from '../../../kernel/html/form.ts';
-import { html } from '../../../kernel/html/html.ts';
+import { readForm, html } from '../../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import type { Store } from '../../../platform/store/store.ts';
 import {

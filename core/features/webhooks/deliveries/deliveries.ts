@@ -1,6 +1,6 @@
 // Lists, shows, creates and cancels deliveries.
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { contentParameters, cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { getEntity, isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { EventType } from '../../../kernel/events/catalogue.ts';

@@ -14,8 +14,7 @@ import {
 } from './deliveries.ts';
 import { DeliveryDetail, DeliveryResponse, deliveryOrigin, deliveryStatus } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
-import { announce } from '../../../kernel/changes/announcement.ts';
-import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import { announce, type ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { endpointModel } from '../endpoints/model.ts';

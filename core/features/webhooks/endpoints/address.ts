@@ -1,6 +1,6 @@
 // Address of an endpoint. Its query may contain secrets, so an address with a query is stored sealed under the master
 // key and bound to its endpoint, together with its masked form.
-import type { Column } from '../../../kernel/changes/columns.ts';
+import type { Column } from '../../../kernel/changes/operations.ts';
 import { maskedUrl } from '../../../platform/lib/secrets/masked-url.ts';
 import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
 

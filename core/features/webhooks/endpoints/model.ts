@@ -1,6 +1,5 @@
 // Storage and events of webhook endpoints. Their address and secrets are stored sealed.
-import { json, plain, type Column } from '../../../kernel/changes/columns.ts';
-import { isoTime } from '../../../kernel/changes/operations.ts';
+import { json, plain, type Column, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';

@@ -1,7 +1,7 @@
 // Operations on replays: create, list, get and cancel.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
-import { cursorOf, type PageParameters } from '../../../kernel/changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../../kernel/changes/list.ts';
 import { getEntity, isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { namespaceScopes } from '../../../kernel/events/catalogue.ts';

@@ -1,12 +1,12 @@
 // Reads the event feed: the events that webhooks carry, ascending, from any position. Events that the token
 // may not read are omitted, which leaves gaps in the sequences.
-import { cursorOf, type PageParameters } from '../../changes/read/list.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../../platform/lib/cursor.ts';
 import { invalidField, notFound, ApiError } from '../../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
-import { redactEvent } from '../../rights/redact.ts';
+import { redactEvent } from '../../rights/effects.ts';
 import { logCuts } from '../../../platform/store/files/installation.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
 import { expandPattern, unsentType, type EventType } from '../catalogue.ts';

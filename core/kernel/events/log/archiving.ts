@@ -2,8 +2,7 @@
 // records it and clears the rows. After a crash before that batch, the next run writes the same file again.
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../../../platform/store/store.ts';
-import { partsText } from './archived.ts';
-import { readParts } from './log.ts';
+import { partsText, readParts } from './log.ts';
 
 /** Limits of one archive file. The event that exceeds the character limit is the last one. */
 const eventsMax = 500;

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type HttpConnection, type Route } from '../../http/route.ts';
 import { Closed } from '../../../platform/lib/schema.ts';
 import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
-import { redactEvent } from '../../rights/redact.ts';
+import { redactEvent } from '../../rights/effects.ts';
 import { mayRead, positionOf, typesOf } from '../feed/feed.ts';
 import { generation } from '../feed/schema.ts';
 import type { Streams } from './streams.ts';

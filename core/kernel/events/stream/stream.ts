@@ -15,9 +15,9 @@ import {
   redactedFrame,
   type StreamFrame,
   type FrameFilter,
-} from './frame.ts';
-import type { Hub } from './hub.ts';
-import type { Piece } from './newest-frames.ts';
+  type Hub,
+  type Piece,
+} from './hub.ts';
 
 const heartbeatMs = 15_000;
 /** A socket that accepts no data for this long is closed; its reader resumes at its last position. */

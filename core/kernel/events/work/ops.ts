@@ -1,9 +1,8 @@
 // Ops that add and end work, for a caller's batch.
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import * as rows from './rows.ts';
-import type { Intake } from './intake.ts';
-import { leaseMs, type Leases } from './leases.ts';
-import type { WorkItem } from './workers.ts';
+import { type Intake, leaseMs, type Leases } from './claim.ts';
+import type { WorkItem } from './window.ts';
 
 export interface WorkOps extends Leases {
   /** Adds a row, leased if it is due and memory has capacity. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../../platform/store/open-store.ts';
 import { scopeOf, type Scope } from '../../../platform/store/store.ts';
-import { rememberedMax } from './behind.ts';
+import { rememberedMax } from './clock.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from './queue.ts';
 
 const scope = scopeOf('00000000-0000-7000-8000-000000000001');

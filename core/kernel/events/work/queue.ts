@@ -8,21 +8,17 @@ import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import type { Op, Scope, Store } from '../../../platform/store/store.ts';
 import type { SeenTimes } from '../wall-clock.ts';
-import { Behind } from './behind.ts';
-import { claim } from './claim.ts';
-import { createWorkClock } from './clock.ts';
-import { createIntake } from './intake.ts';
-import { createLeases, watchLeases } from './leases.ts';
+import { Behind, createWorkClock } from './clock.ts';
+import { claim, createIntake, createLeases, watchLeases } from './claim.ts';
 import { createWorkOps, type WorkOps } from './ops.ts';
-import type { Unit, UnitRows } from './unit.ts';
-import { createUnits, type ItemCalls, type Units } from './units.ts';
-import { createWorkers, type WorkItem, againMs } from './workers.ts';
+import { type Unit, type UnitRows, createUnits, type ItemCalls, type Units } from './units.ts';
+import { createWorkers, type WorkItem, againMs } from './window.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
 export { neverMs, returningWork } from './rows.ts';
-export type { Leases } from './leases.ts';
-export type { Unit, UnitRows } from './unit.ts';
-export type { WorkItem } from './workers.ts';
+export type { Leases } from './claim.ts';
+export type { Unit, UnitRows } from './units.ts';
+export type { WorkItem } from './window.ts';
 
 interface QueueLife {
   start(): Promise<void>;

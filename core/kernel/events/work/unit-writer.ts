@@ -10,11 +10,10 @@ import {
   type Scope,
   type Store,
 } from '../../../platform/store/store.ts';
-import type { Leases } from './leases.ts';
+import type { Leases } from './claim.ts';
 import type { WorkOps } from './ops.ts';
-import type { Unit, UnitRows } from './unit.ts';
-import type { WindowEntry, Window } from './window.ts';
-import { againMs } from './workers.ts';
+import type { Unit, UnitRows } from './units.ts';
+import { type WindowEntry, type Window, againMs } from './window.ts';
 
 const unitsAtOnce = 1_000;
 

@@ -1,16 +1,44 @@
-// Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the objects that it reads and changes.
-// No other code enforces the table of core/kernel/rights.
+// Serializes writers that lost a race for an object: they plan again one after the other, in the order in
+// which they lost, so that each of many concurrent writers succeeds.
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { authorityOf } from '../../rights/authority.ts';
+import { authorityOf, readScopeOf, teamIdsByKeys, type Narrowing } from '../../rights/rights.ts';
 import { effectsOf } from '../../rights/effects.ts';
-import { readScopeOf, teamIdsByKeys, type Narrowing } from '../../rights/rights.ts';
-import { fieldsOf, narrowable, showsObjects, writtenFields } from '../../rights/table.ts';
-import { holderOf } from '../../rights/words.ts';
+import { fieldsOf, narrowable, showsObjects, writtenFields, holderOf } from '../../rights/table.ts';
 import type { Principal } from '../principal.ts';
 import { needsCaller, type RouteInput, type Route } from '../route.ts';
 import type { TObject, TSchema } from 'typebox';
+
+export interface ContentionQueues {
+  /** Runs the work after all earlier work on the same object. Rejects with the error of the work. */
+  take<T>(object: string, work: () => Promise<T>): Promise<T>;
+  /** True while work on the object is running or waiting. */
+  isTaken(object: string): boolean;
+}
+
+export function createContentionQueues(): ContentionQueues {
+  /** End of the last work in each queue. The last work of an object removes its entry, so that requests in progress bound the map. */
+  const ends = new Map<string, Promise<void>>();
+  return {
+    isTaken: (object) => ends.has(object),
+    async take(object, work) {
+      const before = ends.get(object);
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      ends.set(object, end);
+      try {
+        await before;
+        return await work();
+      } finally {
+        resolve();
+        if (ends.get(object) === end) ends.delete(object);
+      }
+    },
+  };
+}
+
+// Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the objects that it reads and changes.
+// No other code enforces the table of core/kernel/rights.
 
 /** True if a plugin accesses its own install, for which it needs no grant. */
 function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<string, string>>): boolean {

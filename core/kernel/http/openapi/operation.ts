@@ -3,8 +3,14 @@ import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../../platform/lib/errors/errors.ts';
 import { whyNotProposed } from '../limits/admission.ts';
 import { hasVersion, makes, needsCaller, takesIfMatch, writesRows, type Route } from '../route.ts';
-import { bodyNameOf, nameOf, type Components, type JsonObject } from './components.ts';
-import { exampleByName, exampleOf } from './examples.ts';
+import {
+  bodyNameOf,
+  nameOf,
+  type Components,
+  type JsonObject,
+  exampleByName,
+  exampleOf,
+} from './components.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

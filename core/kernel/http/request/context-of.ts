@@ -1,13 +1,186 @@
-// Creates the context of an operation: the caller, the workspace and the objects that are visible to the
-// caller.
+// Authenticates a request and counts it against its rate limits. Rejected requests count as well, which limits the guessing of tokens.
+import { ApiError, rateLimited } from '../../../platform/lib/errors/errors.ts';
+import type { Exchange } from '../requests.ts';
+import type { Authenticate, Granted, Principal } from '../principal.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { needsCaller, type Admission, type Route } from '../route.ts';
+import type { TSchema } from 'typebox';
+import { jsonPartsMax } from '../../../platform/lib/json/json.ts';
+import { normalizerOf } from '../../../platform/lib/text/printable.ts';
+import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
+import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
+import type { RequestAdapter, Incoming } from './request.ts';
+import { compileCheck, compileQuery, noInput, requireStorable } from './validate.ts';
 import type { Staging } from '../../changes/staging.ts';
 import type { Context, Directory, Services } from '../../context.ts';
-import { authorityOf } from '../../rights/authority.ts';
+import { authorityOf, teamsSeen } from '../../rights/rights.ts';
 import type { Scope } from '../../../platform/store/store.ts';
-import { teamsSeen } from '../../rights/rights.ts';
 import { requireAlso } from '../limits/admission.ts';
 import type { Call } from '../call.ts';
-import type { Route } from '../route.ts';
+
+export interface IdentifyOptions {
+  readonly limiter: RateLimiter;
+  readonly authenticate: Authenticate;
+  /** Name of the client's rate-limit buckets, for requests without a token. */
+  readonly peerOf: (request: Request) => string;
+}
+
+/** A route, or the admission to a path without one. */
+type Admitted = Admission & { readonly kind?: Route['kind'] };
+
+export interface Identify {
+  /**
+   * Returns the principal of the token in a request; null without a token.
+   * @param resource resource that a grant must be for; default the API
+   * @throws ApiError unauthorized
+   */
+  identify(request: Request, resource?: Granted['resource']): Promise<Principal | null>;
+  /** Authenticates and counts the request. @throws ApiError unauthorized, rate_limited */
+  admit(request: Request, exchange: Exchange, route: Admitted): Promise<Principal | null>;
+}
+
+const resourceWords = { api: 'the REST API', mcp: 'the MCP endpoint' } as const;
+
+export function createIdentify(options: IdentifyOptions): Identify {
+  const { limiter } = options;
+
+  const identify: Identify['identify'] = async (request, resource = 'api') => {
+    const header = request.headers.get('authorization');
+    if (header === null) return null;
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+    const principal = token === undefined ? null : await options.authenticate(token);
+    if (!principal)
+      throw new ApiError(
+        'unauthorized',
+        'The access token is unknown, expired or revoked. Send a valid token.',
+      );
+    if (principal.grant && principal.grant.resource !== resource)
+      throw new ApiError(
+        'unauthorized',
+        `The access token is valid only for ${resourceWords[principal.grant.resource]}. Request another token.`,
+      );
+    return principal;
+  };
+
+  const admit: Identify['admit'] = async (request, exchange, route) => {
+    if (route.limit === 'none') return null;
+    let principal: Principal | null = null;
+    let failure: unknown = null;
+    try {
+      // An inbound request may carry a token that the sender issued, which is no credential of this server.
+      if (route.kind !== 'inbound' || route.resource) principal = await identify(request, route.resource);
+    } catch (error) {
+      failure = error;
+    }
+    const isRefused = failure !== null || needsCaller(route) || route.resource !== undefined;
+    if (principal) exchange.verdict = limiter.hit(principal, route.name, route.limit);
+    else {
+      exchange.peer = options.peerOf(request);
+      exchange.verdict = limiter.hitPeer(exchange.peer, isRefused ? 'refused' : 'public', route.limit);
+    }
+    requireAdmitted(exchange);
+    // Handlers of routes with `resource` themselves respond to a request with a rejected token.
+    if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;
+    return principal;
+  };
+
+  return { identify, admit };
+}
+
+/** @throws ApiError rate_limited if the counted request exceeds a limit */
+export function requireAdmitted({ verdict }: Exchange): void {
+  if (!verdict.admitted)
+    throw rateLimited(`Too many requests. Wait ${verdict.resetSeconds} s.`, verdict.resetSeconds);
+}
+
+// Reads the input of a route: path parameters, query and body, each validated by a schema that is compiled once.
+
+interface InputReader {
+  /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
+  checkParams<In extends Incoming>(adapter: RequestAdapter<In, unknown>, incoming: In): void;
+  /** @throws ApiError validation_failed */
+  query(texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown>;
+  /** Returns null if the route reads no body. Throws, or rejects with, the errors of the adapter. */
+  body<In extends Incoming>(
+    adapter: RequestAdapter<In, unknown>,
+    incoming: In,
+    exchange: Exchange,
+    billingAccount: BillingAccount,
+  ): ReadBody | Promise<ReadBody> | null;
+}
+
+export function createInputReader(route: Route): InputReader {
+  const checkParams = route.params ? compileCheck(route.params) : null;
+  return {
+    checkParams(adapter, incoming) {
+      if (!checkParams) return;
+      adapter.requirePath(incoming);
+      // An id in a wrong format gets the same response as one that does not exist.
+      orNotFound(() => checkParams(incoming.params));
+      const requireEach = (): void => requireStorable(incoming.params);
+      // A PUT may create the object that the path names, so its name is validated like a field.
+      return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
+    },
+    // Inbound requests may have any query parameters, so none are validated.
+    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? noInput),
+    body: createBodyReader(route),
+  };
+}
+
+/** @throws ApiError not_found in place of any other ApiError */
+function orNotFound(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof ApiError) throw new ApiError('not_found');
+    throw error;
+  }
+}
+
+/** Normalizes titles and names in place after the body is validated. Like the check, the normalizer is created on first use. */
+function checkAndNormalize(schema: TSchema): (value: unknown) => void {
+  const check = compileCheck(schema);
+  let normalize: ReturnType<typeof normalizerOf> | undefined;
+  return (value) => {
+    check(value);
+    if (normalize === undefined) normalize = normalizerOf(schema);
+    normalize?.(value);
+  };
+}
+
+function createBodyReader(route: Route): InputReader['body'] {
+  const checkBody = route.body ? checkAndNormalize(route.body) : null;
+  // A write without a body rejects a body with fields; the error names them.
+  const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(noInput) : null;
+  const limits = {
+    bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
+    partsMax: route.bodyPartsMax ?? jsonPartsMax,
+  };
+  return (adapter, incoming, exchange, billingAccount) => {
+    const check = checkBody ?? (checkNoBody && adapter.bringsBody(incoming) ? checkNoBody : null);
+    if (!check) return null;
+    const reading = adapter.readBody(incoming, exchange, billingAccount, limits, check);
+    return reading instanceof Promise ? waited(exchange, reading) : noted(exchange, reading);
+  };
+}
+
+async function waited(exchange: Exchange, reading: Promise<ReadBody>): Promise<ReadBody> {
+  const startedMs = performance.now();
+  try {
+    return noted(exchange, await reading);
+  } finally {
+    exchange.waiting.ms += performance.now() - startedMs;
+  }
+}
+
+function noted(exchange: Exchange, body: ReadBody): ReadBody {
+  exchange.bytesIn = body.size;
+  exchange.release = body.release;
+  return body;
+}
+
+// Creates the context of an operation: the caller, the workspace and the objects that are visible to the
+// caller.
 
 export interface ContextOptions {
   readonly services: Services;

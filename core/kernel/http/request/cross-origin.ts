@@ -4,10 +4,10 @@
 // docs/decisions/0036.
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { idPrefixes, type Ids } from '../../../platform/lib/ids.ts';
-import { newExchange } from '../exchange.ts';
-import { requireAdmitted } from './identify.ts';
+import { newExchange } from '../requests.ts';
+import { requireAdmitted } from './context-of.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
-import { pathOf } from './request-url.ts';
+import { pathOf } from './request.ts';
 import { respond, respondError } from '../response/response.ts';
 
 /** Answers a preflight request, or adds CORS headers to the response of `serve`. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { parseCidr, type Cidr } from '../../../platform/lib/address.ts';
-import { peerName } from './peer.ts';
+import { peerName } from './request.ts';
 
 const trusted = ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'].map((entry) => parseCidr(entry) as Cidr);
 

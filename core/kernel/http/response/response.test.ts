@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
 import { ApiError, errorCodes, type ErrorCode } from '../../../platform/lib/errors/errors.ts';
-import { etagOf, ifMatchVersion } from './etag.ts';
-import { newExchange, type Exchange } from '../exchange.ts';
-import { respondError, respondJson } from './response.ts';
-import { allScopes, expandScopes } from '../../rights/scopes.ts';
+import { etagOf, ifMatchVersion, respondError, respondJson } from './response.ts';
+import { newExchange, type Exchange } from '../requests.ts';
+import { allScopes, expandScopes } from '../../rights/table.ts';
 
 const exchange: Exchange = {
   ...newExchange('req_1'),

@@ -1,14 +1,13 @@
 // Sends answers over HTTP: as JSON with an entity tag, compressed if the client accepts it, as a page, or as an event stream.
 import type { HandlerAnswer, WrittenAnswer } from '../call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from '../request/coding.ts';
-import { etagAs, etagOf, knownTag } from './etag.ts';
+import { etagAs, etagOf, knownTag, respond, respondJson, type HeaderBag } from './response.ts';
 import { versionIn } from '../../../platform/lib/response-version.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Identify } from '../request/identify.ts';
+import type { Exchange } from '../requests.ts';
+import type { Identify } from '../request/context-of.ts';
 import type { ExemptConnection, Outflow } from './outflow.ts';
 import { memberOf } from '../principal.ts';
-import { respond, respondJson, type HeaderBag } from './response.ts';
-import type { CachedBody } from '../request/cached-body.ts';
+import type { CachedBody } from '../request/body.ts';
 import { areSameRights } from '../../rights/rights.ts';
 import type { HttpConnection, RawAnswer } from '../route.ts';
 import type { BillingAccount } from '../../../platform/lib/billing-account.ts';

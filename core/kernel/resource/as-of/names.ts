@@ -9,7 +9,7 @@ import { contracts } from '../../../features/contracts.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
 import { idsByName } from '../names/names.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import type { Moment } from './moment.ts';
+import type { Moment } from './past.ts';
 import { isSubject, objectsAt, type Was } from './objects.ts';
 
 /** Contracts of the directory, whose names other objects show. */

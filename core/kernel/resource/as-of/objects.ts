@@ -6,7 +6,7 @@ import { responseProperties } from '../../contract/schemas.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log/log.ts';
 import { tenantStatement, type Statement } from '../../../platform/store/statement.ts';
-import type { Moment } from './moment.ts';
+import type { Moment } from './past.ts';
 
 /** Past object in its public representation. */
 export type Was = Readonly<Record<string, unknown>> & { readonly id: string };

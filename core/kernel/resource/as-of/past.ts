@@ -1,13 +1,124 @@
-// Past states for runs that read the log in order. The directory is rebuilt only after an event that changed
-// its contents, so most states need no read.
-import type { Entity } from '../../changes/change.ts';
-import type { Past } from '../../changes/read/past.ts';
+// Resolves the parameter `asOf`, a sequence or a time, to a position in the log (docs/spec/api.md › As of).
+import { Type, type Static } from 'typebox';
+import { isoTime } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
-import type { Contract } from '../../contract/contract.ts';
+import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log/log.ts';
+import { invalidField, sequenceToCome, timeToCome } from '../../../platform/lib/errors/errors.ts';
+import { Closed, described, namedSchema, time } from '../../../platform/lib/schema.ts';
+import { isTime } from '../../../platform/lib/time/time.ts';
+import { isRestorable, type Contract } from '../../contract/contract.ts';
+import type { Field } from '../../contract/field.ts';
+import { isReference, storedName } from '../../contract/schemas.ts';
+import type { Entity } from '../../changes/change.ts';
+import type { AsItWas, Past } from '../../changes/find.ts';
+import { entriesOf } from '../directory.ts';
+import { idsByName } from '../names/names.ts';
 import { contracts } from '../../../features/contracts.ts';
 import type { EventRow } from '../../events/event.ts';
 import { directoryAt } from './names.ts';
 import { isSubject, objectsAt, partsAt, wasOf, type Was } from './objects.ts';
+
+export const asOfQuery = {
+  asOf: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence.',
+    }),
+  ),
+};
+
+export const AsOf = namedSchema(
+  'AsOf',
+  Closed(
+    {
+      sequence: Type.Integer({
+        description: 'Sequence of the last event that the response takes into account.',
+      }),
+      at: described(time, 'Requested time, or time of that event.'),
+    },
+    { description: 'Moment that the response shows; absent if it shows the current state.' },
+  ),
+);
+
+export interface Moment {
+  /** Sequence of the last event up to the moment; 0 before the first event. */
+  readonly sequence: number;
+  readonly atMs: number;
+}
+
+export function toMomentResponse({ sequence, atMs }: Moment): Static<typeof AsOf> {
+  return { sequence, at: isoTime(atMs) };
+}
+
+/** @throws ApiError validation_failed for an invalid moment, or one in the future */
+export async function momentOf({ store, scope, nowMs }: Context, text: string): Promise<Moment> {
+  if (/^\d{1,15}$/.test(text)) {
+    const sequence = Number(text);
+    const atMs = sequence === 0 ? 0 : await timeOfEvent(store, scope, sequence);
+    if (atMs !== undefined) return { sequence, atMs };
+    throw sequenceToCome('asOf', await lastSequence(store, scope));
+  }
+  if (!isTime(text))
+    throw invalidField(
+      'asOf',
+      'invalid_format',
+      'Give a sequence, or an ISO 8601 time such as 2026-11-20T12:00:00Z.',
+    );
+  const atMs = Date.parse(text);
+  if (atMs > nowMs()) throw timeToCome('asOf', text);
+  return {
+    sequence: (await firstSequenceSince(store, scope, atMs + 1, await lastSequence(store, scope))) - 1,
+    atMs,
+  };
+}
+
+// Reconstructs the past row of an object from its event: references by id, times in milliseconds. Values that
+// the event does not contain are taken from the current row.
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** @param more values that do not follow from the contract */
+export function rowAsItWas<E extends Entity>(
+  contract: Contract,
+  more?: (was: Wire, directory: Directory) => Partial<E>,
+): AsItWas<E> {
+  const fields = Object.entries(contract.fields).filter(([, { options }]) => !options.computed);
+  return (now, was, directory) => {
+    const row: Record<string, unknown> = { ...(now as Entity) };
+    for (const [name, field] of fields) if (name in was) setValue(row, name, field, was[name], directory);
+    row.version = was.version ?? now.version;
+    for (const time of ['createdAt', 'updatedAt']) row[time] = msOf(was[time]) ?? row[time];
+    if (isRestorable(contract)) row.deletedAt = msOf(was.deletedAt);
+    return { ...row, ...more?.(was, directory) } as E;
+  };
+}
+
+function setValue(
+  row: Record<string, unknown>,
+  name: string,
+  field: Field,
+  value: unknown,
+  directory: Directory,
+): void {
+  if (field.type === 'actor') {
+    const { kind = null, id = null, name: called = null } = (value ?? {}) as Record<string, unknown>;
+    Object.assign(row, { [`${name}Kind`]: kind, [`${name}Id`]: id, [`${name}Name`]: called });
+  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(value) : value;
+  else if (value === null) row[storedName(name, field)] = null;
+  else if (field.by === 'id') row[storedName(name, field)] = (value as { id: string }).id;
+  else {
+    const [id] = idsByName(entriesOf(directory, field.to), field.by, String(value));
+    if (id !== undefined) row[storedName(name, field)] = id;
+  }
+}
+
+function msOf(value: unknown): number | null {
+  return typeof value === 'string' ? Date.parse(value) : null;
+}
+
+// Past states for runs that read the log in order. The directory is rebuilt only after an event that changed
+// its contents, so most states need no read.
 
 const byName: ReadonlyMap<string, Contract> = new Map(contracts.map((contract) => [contract.name, contract]));
 

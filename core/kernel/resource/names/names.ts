@@ -3,7 +3,7 @@
 import { listPathOf, type Contract } from '../../contract/contract.ts';
 import type { ReferenceTarget } from '../../contract/field.ts';
 import type { Context, Directory } from '../../context.ts';
-import type { Actor } from '../../events/log/origin.ts';
+import type { Actor } from '../../events/event.ts';
 import { addressKey } from '../../../platform/lib/address.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { foldName } from '../../../platform/lib/text/words.ts';

@@ -1,7 +1,7 @@
 // Accumulates the effects of a version, event by event, into the report of a backtest.
 import type { EventRow } from '../../../../kernel/events/event.ts';
 import { dayMs } from '../../../../platform/lib/time/time.ts';
-import { short } from '../../../../kernel/changes/diff.ts';
+import { short } from '../../../../kernel/changes/change.ts';
 import { type RunEffect } from '../../runs/effects.ts';
 import type { Afterwards } from './afterwards.ts';
 import { fieldEffectsOf, isSame } from '../fields.ts';

@@ -1,6 +1,6 @@
 // Environment of a trial: the time of its event, separate stored values, and an API that answers reads as of
 // that time. Reads that the event log cannot answer return present data and are counted.
-import type { Past } from '../../../../kernel/changes/read/past.ts';
+import type { Past } from '../../../../kernel/changes/find.ts';
 import type { Outcome, ValueCall } from '../../../../kernel/http/values.ts';
 import type { Route } from '../../../../kernel/http/route.ts';
 import type { SeenPast } from '../../../../kernel/resource/as-of/past.ts';

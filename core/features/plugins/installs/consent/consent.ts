@@ -1,9 +1,8 @@
 // Lists the permissions that a plugin version requests, each with a sentence and its difference from the
 // previous version.
 import type { NetRequest, PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
-import { expandScopes } from '../../../../kernel/rights/scopes.ts';
+import { expandScopes, sentenceOf, type Narrowed } from '../../../../kernel/rights/table.ts';
 import { readScopeOf } from '../../../../kernel/rights/rights.ts';
-import { sentenceOf, type Narrowed } from '../../../../kernel/rights/words.ts';
 import {
   actionSentence,
   eventSentence,

@@ -1,14 +1,12 @@
 // Validates a package before it is installed: its format, whether this server supports the manifest, and whether the installer can grant
 // the scopes.
-import { requirePerson } from '../../../../kernel/rights/person.ts';
+import { requirePerson, scopeOfEvent, type ScopeRequests } from '../../../../kernel/rights/rights.ts';
 import { PackageError, parsePackage, type PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../../../kernel/context.ts';
-import { expandScopes } from '../../../../kernel/rights/scopes.ts';
+import { expandScopes, type Unheld } from '../../../../kernel/rights/table.ts';
 import type { EventType } from '../../../../kernel/events/catalogue.ts';
 import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
 import { parseFilter, type FilterFields } from '../../../../platform/lib/filter/filter.ts';
-import { scopeOfEvent, type ScopeRequests } from '../../../../kernel/rights/rights.ts';
-import type { Unheld } from '../../../../kernel/rights/table.ts';
 import { checkCron } from '../../../../platform/lib/time/cron.ts';
 import { checkNetShape } from '../../outside/net.ts';
 import { checkSourceMap } from '../../source-positions.ts';

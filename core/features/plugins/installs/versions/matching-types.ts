@@ -1,6 +1,6 @@
 // Determines the events that an install receives: subscribed to, and readable under its grant.
 import type { EventType } from '../../../../kernel/events/catalogue.ts';
-import { expandScopes } from '../../../../kernel/rights/scopes.ts';
+import { expandScopes } from '../../../../kernel/rights/table.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../../../kernel/rights/rights.ts';
 import type { PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
 import type { Install } from '../schema.ts';

@@ -1,7 +1,6 @@
 // Makes one attempt of a run: performs it in the sandbox, answers its calls and stages its writes.
 import { Staging, stagedCharsMax } from '../../../../kernel/changes/staging.ts';
-import type { Cause } from '../../../../kernel/events/log/origin.ts';
-import type { EventRow } from '../../../../kernel/events/event.ts';
+import type { Cause, EventRow } from '../../../../kernel/events/event.ts';
 import type { WorkItem, WorkQueue } from '../../../../kernel/events/work/queue.ts';
 import { plainText } from '../../../../platform/lib/text/printable.ts';
 import { scopeOfEvent } from '../../../../kernel/rights/rights.ts';
@@ -27,7 +26,7 @@ import { rightsFor, type RunInput } from './input.ts';
 import { causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from '../rows.ts';
 import { FairQuota } from '../../../../platform/lib/fairness/fair-quota.ts';
-import { ReadSet } from '../../../../kernel/changes/read/reads.ts';
+import { ReadSet } from '../../../../kernel/changes/reads.ts';
 import { contracts } from '../../../contracts.ts';
 import { lastSequence } from '../../../../kernel/events/log/log.ts';
 

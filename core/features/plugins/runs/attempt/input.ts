@@ -1,9 +1,14 @@
 // Input of a run that no event triggered: the handler's argument, the cause and the caller. The input is
 // stored in the row of the run, so that all attempts get the same input.
-import type { Cause } from '../../../../kernel/events/log/origin.ts';
+import type { Cause } from '../../../../kernel/events/event.ts';
 import { authorityGuards, rightsNow } from '../../../me/index.ts';
-import type { Authority, Authorized } from '../../../../kernel/rights/authority.ts';
-import { commonRights, type Narrowing, type Rights } from '../../../../kernel/rights/rights.ts';
+import {
+  type Authority,
+  type Authorized,
+  commonRights,
+  type Narrowing,
+  type Rights,
+} from '../../../../kernel/rights/rights.ts';
 import type { Op, Scope, Store } from '../../../../platform/store/store.ts';
 import type { RunRow } from '../rows.ts';
 

@@ -1,7 +1,6 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
-import type { Cause } from '../../../../kernel/events/log/origin.ts';
-import { renderEvent, type EventRow } from '../../../../kernel/events/event.ts';
-import { redactEvent } from '../../../../kernel/rights/redact.ts';
+import { type Cause, renderEvent, type EventRow } from '../../../../kernel/events/event.ts';
+import { redactEvent } from '../../../../kernel/rights/effects.ts';
 import { cutDescriptions } from '../../host-calls/gateway-call.ts';
 import { traitsOf } from '../../planning/handler-kinds.ts';
 import type { InstallMode } from '../../installs/contract.ts';

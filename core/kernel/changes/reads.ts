@@ -1,12 +1,12 @@
 // Records the reads of a plugin run, so that its commit is rejected if any data that it read has changed.
 // docs/spec/plugins.md › Isolation.
-import type { Condition } from '../../../platform/store/page.ts';
-import { composedStatement, tenantStatement, type Statement } from '../../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import type { Change } from '../change.ts';
+import type { Condition } from '../../platform/store/page.ts';
+import { composedStatement, tenantStatement, type Statement } from '../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
+import type { Change } from './change.ts';
 
 /** Statement that returns one row if the rows are as they were read, and none otherwise. */
-export type AsRead = Statement<{ changed: number }>;
+type AsRead = Statement<{ changed: number }>;
 
 /** @param table table whose rows have an id and a version */
 export function asReadStatement(table: string): AsRead {
@@ -43,7 +43,7 @@ interface ListRead {
   readonly where: readonly Condition[];
 }
 
-export interface ReadSetOptions {
+interface ReadSetOptions {
   /** Returns the sequence of an event at or before the first read of the run. */
   begin(): number | Promise<number>;
   /**
