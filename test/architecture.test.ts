@@ -52,8 +52,8 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   resource: { of: ['core/kernel/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
   feature: {
     of: ['core/kernel/'],
-    may: ['changes'],
-    types: ['lib', 'contract', 'store', 'events', 'http', 'reactions', 'resource'],
+    may: ['changes', 'resource'],
+    types: ['lib', 'contract', 'store', 'events', 'http', 'reactions'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {

@@ -93,6 +93,19 @@ test('the contract-driven tests cover the new resource without changes', async (
   );
 }, 120_000);
 
+test('the new timer fires once, with its event', async () => {
+  await passes(bun, 'test', '--timeout=60000', 'test/features/objectives.test.ts');
+}, 60_000);
+
+test('the new setting and the new check are shown', async () => {
+  const help = await run(bun, 'core/main.ts', 'serve', '--help');
+  expect([help.code, help.output]).toEqual([0, expect.stringContaining('--missed-objectives')]);
+  const data = join(tree, 'data');
+  await run(bun, 'core/main.ts', 'init', '--workspace', 'Acme', '--team', 'ENG', '--data-dir', data);
+  const { output } = await run(bun, 'core/main.ts', 'doctor', '--json', '--data-dir', data);
+  expect(output).toContain('"objectives"');
+}, 60_000);
+
 test('the new command works', async () => {
   const { code, output } = await run(bun, 'core/main.ts', 'objectives', '--help');
   expect([code, output]).toEqual([0, expect.stringContaining('list objectives')]);

@@ -1,9 +1,10 @@
-// Writes the list of contracts, in the order of `core/app/features.ts`, and the list of settings. It reads only texts, because
+// Writes the list of contracts, in the order of `core/app/features.ts`, and the lists of settings and migrations. It reads only texts, because
 // every module of the program needs the lists for its types.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export const contractsFile = 'core/features/generated/contracts.ts';
+export const migrationsFile = 'core/platform/store/generated/migrations.ts';
 export const settingsFile = 'core/features/generated/settings.ts';
 
 const isFeature = /from '\.\.\/features\/([\w-]+)\//g;
@@ -46,4 +47,15 @@ function exportsOf(root: string, pattern: string, is: RegExp): Exported[] {
   return paths.flatMap((path) =>
     [...readFileSync(join(features, path), 'utf8').matchAll(is)].map(([, name = '']) => ({ name, path })),
   );
+}
+
+/** @param root folder of the repository */
+export function migrationsText(root: string): string {
+  const folder = join(root, 'core/platform/store/migrations');
+  const names = [...new Bun.Glob('*.sql').scanSync(folder)].toSorted().map((file) => basename(file, '.sql'));
+  return [
+    ...names.map((name, at) => `import sql${at + 1} from '../migrations/${name}.sql' with { type: 'text' };`),
+    '',
+    `export const all = [${names.map((name, at) => `{ name: '${name}', sql: sql${at + 1} }`).join(', ')}];\n`,
+  ].join('\n');
 }

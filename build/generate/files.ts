@@ -7,7 +7,14 @@ import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
-import { contractsFile, contractsText, settingsFile, settingsText } from './contracts.ts';
+import {
+  contractsFile,
+  contractsText,
+  migrationsFile,
+  migrationsText,
+  settingsFile,
+  settingsText,
+} from './contracts.ts';
 import { writeEvents } from './events.ts';
 import { writeFilters } from './filters.ts';
 import { createLibrary, type Library } from './library.ts';
@@ -59,6 +66,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
     [contractsFile, contractsText(root)] as const,
     [settingsFile, settingsText(root)] as const,
+    [migrationsFile, migrationsText(root)] as const,
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
   return new Map(await Promise.all(written));

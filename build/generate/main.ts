@@ -2,11 +2,19 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../paths.ts';
-import { contractsFile, contractsText, settingsFile, settingsText } from './contracts.ts';
+import {
+  contractsFile,
+  contractsText,
+  migrationsFile,
+  migrationsText,
+  settingsFile,
+  settingsText,
+} from './contracts.ts';
 
 // First, because the modules from which the other files derive import these lists.
 writeFileSync(join(root, contractsFile), contractsText(root));
 writeFileSync(join(root, settingsFile), settingsText(root));
+writeFileSync(join(root, migrationsFile), migrationsText(root));
 const { generatedFiles, typesFolder } = await import('./files.ts');
 
 const files = await generatedFiles();

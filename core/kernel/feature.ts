@@ -1,4 +1,5 @@
-// Background work of a feature that has no queue of its own, such as indexing texts.
+// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features, and
+// everything that they add is collected from that list.
 import type { Clock } from '../platform/lib/time/clock.ts';
 import type { Scope, Store } from '../platform/store/store.ts';
 import type { Committer } from './changes/commit.ts';
@@ -15,7 +16,8 @@ import type { Route } from './http/route.ts';
 import type { DueTimer } from './event-reactions/due-timers.ts';
 import type { Reaction } from './event-reactions/reaction.ts';
 import type { Samples } from './samples.ts';
-import type { Resource } from './resource/define.ts';
+import { type Resource, defineResource } from './resource/define.ts';
+import { modelOf } from './resource/model.ts';
 
 export interface BackgroundWorker {
   /** Resumes what an earlier process did not finish. */
@@ -54,9 +56,6 @@ export interface Metric {
   read(source: MetricSource): LabelledValues | Promise<LabelledValues>;
 }
 
-// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features;
-// routes, reactions, timers, delegations, event schemas and tags are collected from that list.
-
 export interface Feature {
   /** Name of the folder. */
   readonly name: string;
@@ -88,3 +87,9 @@ export interface Feature {
 }
 
 export const defineFeature = (feature: Feature): Feature => feature;
+
+/** Returns the feature of a contract without behavior of its own. */
+export const plainFeature = (contract: Contract): Feature => ({
+  name: contract.path,
+  resources: [defineResource(contract, modelOf(contract))],
+});

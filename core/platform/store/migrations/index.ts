@@ -1,9 +1,10 @@
-// Lists the migrations in order; the version of a migration is its position in this list. SQL files are embedded as text.
-import baseline from './0001-baseline.sql' with { type: 'text' };
+// Lists the migrations in the order of their file names; the version of a migration is its position in this list. SQL
+// files are embedded as text.
+import { all } from '../generated/migrations.ts';
 
 export interface Migration {
   name: string;
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ name: '0001-baseline', sql: baseline }];
+export const migrations: readonly Migration[] = all;
