@@ -88,7 +88,10 @@ export interface Feature {
 
 export const defineFeature = (feature: Feature): Feature => feature;
 
-/** Returns the feature of a contract without behavior of its own. */
+/**
+ * Returns the feature of a contract without behavior of its own, as CONTRIBUTING.md adds one.
+ * @public
+ */
 export const plainFeature = (contract: Contract): Feature => ({
   name: contract.path,
   resources: [defineResource(contract, modelOf(contract))],
