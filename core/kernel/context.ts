@@ -8,7 +8,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from '../platform/lib/ids.ts';
 import type { Log } from '../platform/lib/log.ts';
 import type { Mail } from '../platform/lib/mail.ts';
-import type { Problems } from '../platform/lib/errors/problems.ts';
+import type { Problems } from '../platform/lib/errors/failures.ts';
 import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
 import type { Sealing } from '../platform/lib/secrets/sealing.ts';
 import type { Authority, Rights } from './rights/rights.ts';

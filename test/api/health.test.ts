@@ -1,6 +1,6 @@
 // `/readyz` lists problems with their start, and warnings alone do not make it 503.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { problemKinds } from '../../core/platform/lib/errors/problems.ts';
+import { problemKinds } from '../../core/platform/lib/errors/failures.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 let app: TestApp;

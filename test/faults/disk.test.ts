@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readSums } from '../../core/platform/store/integrity/pages/page-sums.ts';
+import { readSums } from '../../core/platform/store/integrity/page-sums.ts';
 import { verifyPages } from '../../core/platform/store/integrity/verify.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import { programCommand } from '../program.ts';

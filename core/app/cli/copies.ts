@@ -2,7 +2,7 @@
 import { readCopyAddress } from '../config/config.ts';
 import { openDestination } from '../../platform/backup/copy/destination/destination.ts';
 import { listCopy, verifyCopy, type CopyReport } from '../../platform/backup/copy/inspect.ts';
-import { timeText } from '../../platform/backup/copy/moment.ts';
+import { timeText } from '../../platform/backup/copy/timeline.ts';
 import { CommandError, createProgress, exitCodes, printResult } from './lib/output.ts';
 
 export interface CopiesOptions {

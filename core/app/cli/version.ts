@@ -1,5 +1,5 @@
 // `tatami version`: which build this is, and with `--verify` whether what it unpacked is whole and runs.
-import { embedded } from '../../platform/lib/process/embedded.ts';
+import { embedded } from '../../platform/lib/process/own-program.ts';
 import { version as number } from '../version.ts';
 import { CommandError, exitCodes, printResult } from './lib/output.ts';
 

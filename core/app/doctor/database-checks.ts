@@ -12,7 +12,7 @@ import {
 } from '../../kernel/checks.ts';
 import type { Subject } from './subject.ts';
 import { describeDamage, damageOf } from '../../platform/store/integrity/damage.ts';
-import { openPageFile } from '../../platform/store/integrity/pages/page-file.ts';
+import { openPageFile } from '../../platform/store/integrity/page-file.ts';
 import { verifyPages } from '../../platform/store/integrity/verify.ts';
 import { migrations } from '../../platform/store/migrations/index.ts';
 import { schemaAt, schemaEntries, type SchemaEntry } from '../../platform/store/engine/looking.ts';

@@ -29,7 +29,7 @@ import { unfinished, isDatabase } from './directory-checks.ts';
 import { changeOffline, schemaAt, latestSchema } from '../../platform/store/engine/looking.ts';
 import { orphaned } from './row-checks.ts';
 import { adoptDatabase, schemaOfFile } from '../../platform/store/integrity/identity.ts';
-import { checkWhole } from '../../platform/store/integrity/pages/page-sums.ts';
+import { checkWhole } from '../../platform/store/integrity/page-sums.ts';
 import { beginHistory } from '../../platform/store/files/copied-database.ts';
 
 // Type of the repairs of `tatami doctor fix ID`. No server may use the directory during a repair.

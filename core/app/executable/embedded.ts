@@ -10,7 +10,7 @@ import pluginsFile from 'artifact:plugins.part';
 import sdkFile from 'artifact:sdk.part';
 import sidecarFile from 'artifact:sidecar.part';
 import { readCacheDir } from '../config/config.ts';
-import type { Embedded } from '../../platform/lib/process/embedded.ts';
+import type { Embedded } from '../../platform/lib/process/own-program.ts';
 import { openCache, type Packed } from './cache.ts';
 import { proveNodeRuns } from './prove-node.ts';
 

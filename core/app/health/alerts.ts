@@ -9,10 +9,9 @@ import {
   type ReportedProblem,
 } from '../../features/inbox/index.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import { errorForLog, type Problems } from '../../platform/lib/errors/failures.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import type { Log } from '../../platform/lib/log.ts';
-import type { Problems } from '../../platform/lib/errors/problems.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import {
   backgroundCommitDelayMs,

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../kernel/changes/operations.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
-import { problemKinds, type Problem, type ProblemKind } from '../../platform/lib/errors/problems.ts';
+import { problemKinds, type Problem, type ProblemKind } from '../../platform/lib/errors/failures.ts';
 import { Closed, described, enumeration, namedSchema, time } from '../../platform/lib/schema.ts';
 
 export interface Readiness {

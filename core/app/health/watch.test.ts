@@ -1,7 +1,7 @@
 // Problems that the health watch raises and clears.
 import { expect, test } from 'bun:test';
 import { tmpdir } from 'node:os';
-import { createProblems } from '../../platform/lib/errors/problems.ts';
+import { createProblems } from '../../platform/lib/errors/failures.ts';
 import { StoreError } from '../../platform/store/store.ts';
 import { shortage } from './disk.ts';
 import { createHealthWatch } from './watch.ts';

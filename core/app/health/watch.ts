@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import { errorForLog, type ProblemKind, type Problems } from '../../platform/lib/errors/failures.ts';
 import type { Log } from '../../platform/lib/log.ts';
-import type { ProblemKind, Problems } from '../../platform/lib/errors/problems.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp, type Store } from '../../platform/store/store.ts';
 import { diskSpaceOf, shortage } from './disk.ts';

@@ -4,11 +4,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import { errorForLog, type Problems } from '../../platform/lib/errors/failures.ts';
 import type { Log } from '../../platform/lib/log.ts';
-import type { Problems } from '../../platform/lib/errors/problems.ts';
 import { readInstallation, releaseOp } from '../../platform/store/files/installation.ts';
-import { releaseFile } from '../../platform/store/files/release-file.ts';
+import { releaseFile } from '../../platform/store/files/private.ts';
 import type { Store } from '../../platform/store/store.ts';
 
 const lookEveryMs = 500;

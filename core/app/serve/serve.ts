@@ -33,9 +33,9 @@ import {
   oauthRoutes,
   type OAuthOptions,
 } from '../../features/oauth/index.ts';
-import { createProblems, type Problems } from '../../platform/lib/errors/problems.ts';
+import { createProblems, type Problems } from '../../platform/lib/errors/failures.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
-import { embedded } from '../../platform/lib/process/embedded.ts';
+import { embedded } from '../../platform/lib/process/own-program.ts';
 import { createOutcomeCounter } from '../../platform/lib/outcome-counter.ts';
 import { createLoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { guideRoutes } from '../pages/guides.ts';

@@ -1,8 +1,7 @@
 // MCP prompts. Workspace data is attached as separate documents with a size limit, because anybody can write
 // titles and texts of issues.
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/words.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
+import { foldName, didYouMean } from '../../platform/lib/text/words.ts';
 import type { Agent, Json } from './agent.ts';
 import { uriOf } from './resources.ts';
 

@@ -4,7 +4,7 @@ import { sameValue, type NewEntity } from '../../kernel/changes/change.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { didYouMeanAny } from '../../platform/lib/text/nearest.ts';
+import { didYouMeanAny } from '../../platform/lib/text/words.ts';
 import { namesSeen } from '../../kernel/resource/names/names.ts';
 import { issueFiltering, issueOrder } from '../issues/index.ts';
 import { state } from '../workflows/contract.ts';

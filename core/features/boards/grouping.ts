@@ -3,8 +3,7 @@
 // field-grouping.ts.
 import type { Directory } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/words.ts';
-import { capital } from '../../platform/lib/text/words.ts';
+import { foldName, capital } from '../../platform/lib/text/words.ts';
 import { member } from '../people/contract.ts';
 import { idOfName, type Naming } from '../../kernel/resource/names/names.ts';
 import { label as labelContract } from '../labels/contract.ts';

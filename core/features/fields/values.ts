@@ -3,8 +3,7 @@
 import type { Entry } from '../../kernel/contract/contract.ts';
 import type { Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField, type Wrong } from '../../platform/lib/errors/errors.ts';
-import { foldName } from '../../platform/lib/text/words.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
+import { foldName, didYouMean } from '../../platform/lib/text/words.ts';
 import { isDay } from '../../platform/lib/time/time.ts';
 import { member } from '../people/contract.ts';
 import { idOfName, type Naming } from '../../kernel/resource/names/names.ts';

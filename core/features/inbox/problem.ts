@@ -4,7 +4,7 @@
 import { Type, type Static } from 'typebox';
 import { announce, type Change } from '../../kernel/changes/change.ts';
 import { isoTime } from '../../kernel/changes/operations.ts';
-import type { ProblemKind } from '../../platform/lib/errors/problems.ts';
+import type { ProblemKind } from '../../platform/lib/errors/failures.ts';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../platform/lib/schema.ts';
 import { itemsForAdmins } from './items.ts';
 

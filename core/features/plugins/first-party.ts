@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import type { App } from '../../kernel/http/app.ts';
-import { embedded } from '../../platform/lib/process/embedded.ts';
+import { embedded } from '../../platform/lib/process/own-program.ts';
 import { describePackage } from './describe.ts';
 import { allScopes, expandScopes } from '../../kernel/rights/table.ts';
 import type { Scope } from '../../platform/store/store.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SdkFiles } from '../../../sdk/plugin/bundle.ts';
-import { embedded } from '../../platform/lib/process/embedded.ts';
+import { embedded } from '../../platform/lib/process/own-program.ts';
 
 const entry = 'plugin/index.ts';
 const imported = /\bfrom '(\.{1,2}\/[^']+)'/g;

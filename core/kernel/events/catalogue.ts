@@ -2,7 +2,7 @@
 // (`issue.*`) or all (`*`). Spec: docs/spec/events.md › Types.
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts, eventsOf, type ContractEvent } from '../../features/contracts.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../platform/lib/text/words.ts';
 
 /** Event types that no contract declares. */
 const announced = [

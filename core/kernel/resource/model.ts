@@ -4,11 +4,10 @@ import { htmlFieldsOf, actorParts, isReference, storedName } from '../contract/s
 import { type Contract, isRestorable, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { safeHtml } from '../../platform/lib/text/markdown.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
+import { didYouMean, snake } from '../../platform/lib/text/words.ts';
 import { inputForm } from '../../platform/lib/schema.ts';
 import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
 import { defineModel, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
-import { snake } from '../../platform/lib/text/words.ts';
 import { flag, json, plain, type Column, isoTime } from '../changes/operations.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Directory, View } from '../context.ts';

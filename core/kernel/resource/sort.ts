@@ -2,14 +2,13 @@
 // selected by `placedIn` of the resource.
 import type { Entity } from '../changes/change.ts';
 import type { Context } from '../context.ts';
-import { snake } from '../../platform/lib/text/words.ts';
+import { snake, didYouMean } from '../../platform/lib/text/words.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
 import { storedName } from '../contract/schemas.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../platform/lib/text/nearest.ts';
 import type { SortKey } from '../../platform/store/page.ts';
 
 interface List {

@@ -7,8 +7,7 @@ import { dirname, join } from 'node:path';
 import { readFacts } from '../store/files/copied-database.ts';
 import { changeOffline } from '../store/engine/looking.ts';
 import { openStore } from '../store/open-store.ts';
-import { findDeepProblem, unpackChecked } from './deep.ts';
-import { makeBackup } from './make.ts';
+import { findDeepProblem, unpackChecked, makeBackup } from './make.ts';
 import { packBackup } from './pack.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-archived-'));

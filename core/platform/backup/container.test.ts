@@ -8,8 +8,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { readFacts } from '../store/files/copied-database.ts';
 import { openStore } from '../store/open-store.ts';
 import { DamagedBackup, encodeManifest, encodeSums, sha256Of, timeOf, type Manifest } from './manifest.ts';
-import { packBackup } from './pack.ts';
-import { encodeHeader, endBytes, paddingOf } from './tar.ts';
+import { packBackup, encodeHeader, endBytes, paddingOf } from './pack.ts';
 import { readManifest, unpackBackup } from './unpack.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-container-'));

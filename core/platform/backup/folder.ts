@@ -1,8 +1,60 @@
-// Lists the backups of a folder, and finds damaged ones.
-import { readdirSync, statSync } from 'node:fs';
+// Applies a retention rule: retains the newest backup of each of the last days, weeks and months that have
+// one, and the newest backups regardless of their age.
+import { dayMs } from '../lib/time/time.ts';
+import { readdirSync, statSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedBackup, type BackupFacts, type Manifest } from './manifest.ts';
 import { readManifest, unpackBackup } from './unpack.ts';
+
+export interface RetentionRule {
+  readonly last: number;
+  readonly daily: number;
+  readonly weekly: number;
+  readonly monthly: number;
+}
+
+interface DatedBackup {
+  readonly createdAt: string;
+}
+
+/** Returns the number of the week since the epoch; weeks start on Monday. */
+const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
+
+/** @param backups the newest first @returns the backups to retain, in the same order */
+export function retainedOf<B extends DatedBackup>(backups: readonly B[], rule: RetentionRule): B[] {
+  const retained = new Set<B>(backups.slice(0, rule.last));
+  const newestOfEach = (count: number, periodOf: (time: string) => string): void => {
+    const periods = new Set<string>();
+    for (const backup of backups) {
+      const period = periodOf(backup.createdAt);
+      if (periods.has(period)) continue;
+      if (periods.size === count) return;
+      periods.add(period);
+      retained.add(backup);
+    }
+  };
+  newestOfEach(rule.daily, (time) => time.slice(0, 10));
+  newestOfEach(rule.weekly, weekOf);
+  newestOfEach(rule.monthly, (time) => time.slice(0, 7));
+  return backups.filter((backup) => retained.has(backup));
+}
+
+/**
+ * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an
+ * invalid rule, or one that retains nothing.
+ */
+export function parseRetentionRule(text: string): RetentionRule | null {
+  const rule: Record<string, number> = { last: 0, daily: 0, weekly: 0, monthly: 0 };
+  for (const entry of text.split(',')) {
+    const [, name = '', count = ''] = /^\s*(last|daily|weekly|monthly)=(\d{1,4})\s*$/.exec(entry) ?? [];
+    if (name === '') return null;
+    rule[name] = Number(count);
+  }
+  const { last = 0, daily = 0, weekly = 0, monthly = 0 } = rule;
+  return last + daily + weekly + monthly > 0 ? { last, daily, weekly, monthly } : null;
+}
+
+// Lists the backups of a folder, and finds damaged ones.
 
 /** File name such as `tatami-20261122T071547.123Z-4711.backup`: names sort by time; the number is the log position. */
 export function backupName({ createdAt, log }: BackupFacts): string {
@@ -11,7 +63,7 @@ export function backupName({ createdAt, log }: BackupFacts): string {
 
 const namePattern = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 
-export interface ListedBackup {
+interface ListedBackup {
   readonly path: string;
   readonly bytes: number;
   /** Manifest; null if it is damaged or the file does not end with its checksum. */
@@ -53,4 +105,51 @@ async function orProblem<T>(read: () => Promise<T>): Promise<{ value: T | null; 
     if (error instanceof DamagedBackup) return { value: null, problem: error.message };
     throw error;
   }
+}
+
+// Deletes backups outside the retention rule. The last intact backup always remains, so the newest retained ones are verified until one is
+// intact.
+
+interface Pruned {
+  readonly kept: readonly string[];
+  readonly deleted: readonly string[];
+  /** Damaged backups, which are not deleted, so that an operator can inspect them. */
+  readonly damaged: readonly string[];
+}
+
+type Readable = ListedBackup & { readonly createdAt: string; readonly manifest: Manifest };
+
+/** Applies the rule to each installation separately. */
+export async function pruneBackups(folder: string, rule: RetentionRule): Promise<Pruned> {
+  const listed = await listBackups(folder);
+  const readable = listed.flatMap((backup): Readable[] =>
+    backup.manifest ? [{ ...backup, manifest: backup.manifest, createdAt: backup.manifest.createdAt }] : [],
+  );
+  const result = { kept: [] as string[], deleted: [] as string[], damaged: [] as string[] };
+  result.damaged.push(...listed.filter(({ manifest }) => !manifest).map(({ path }) => path));
+  for (const name of new Set(readable.map(({ manifest }) => manifest.name))) {
+    const own = readable.filter(({ manifest }) => manifest.name === name);
+    const kept = new Set(retainedOf(own, rule));
+    const good = await lastGood(own, kept, result.damaged);
+    for (const backup of own) {
+      const stays = kept.has(backup) || backup === good || result.damaged.includes(backup.path);
+      if (!stays) rmSync(backup.path);
+      (stays ? result.kept : result.deleted).push(backup.path);
+    }
+  }
+  return result;
+}
+
+/** Returns the newest intact retained backup; if there is none, the newest intact one of all. */
+async function lastGood(
+  own: readonly Readable[],
+  kept: ReadonlySet<Readable>,
+  damaged: string[],
+): Promise<Readable | undefined> {
+  const rest = own.filter((backup) => !kept.has(backup));
+  for (const backup of [...kept, ...rest]) {
+    if ((await findProblem(backup.path)) === null) return backup;
+    damaged.push(backup.path);
+  }
+  return undefined;
 }

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClock, type TestClock } from '../../../test/app.ts';
-import { createProblems, type Problems } from '../lib/errors/problems.ts';
+import { createProblems, type Problems } from '../lib/errors/failures.ts';
 import { readFacts } from '../store/files/copied-database.ts';
 import { openStore } from '../store/open-store.ts';
 import { listBackups } from './folder.ts';

@@ -4,11 +4,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../lib/time/clock.ts';
 import { nextRunMs } from '../lib/time/cron.ts';
-import { errorForLog } from '../lib/errors/failures.ts';
+import { errorForLog, type Problems } from '../lib/errors/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { ownProgram } from '../lib/process/own-program.ts';
-import type { Problems } from '../lib/errors/problems.ts';
-import { createKnownFolder, EmptiedFolder } from './copy/known-folder.ts';
+import { createKnownFolder, EmptiedFolder } from './copy/inspect.ts';
 import { listBackups } from './folder.ts';
 import { hourMs } from '../lib/time/time.ts';
 

@@ -10,7 +10,7 @@ import {
 import { assembleAt } from './copy/assemble.ts';
 import type { Destination } from './copy/destination/destination.ts';
 import { bringFiles, filesOfCopy, filesOfDirectory } from './copy/files.ts';
-import { unpackChecked } from './deep.ts';
+import { unpackChecked } from './make.ts';
 import { readManifest } from './unpack.ts';
 
 /** Result of writing `tatami.db` and its accompanying files into the folder. */

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { makePrivateDir } from '../store/files/private.ts';
-import { requireSpace } from '../store/integrity/pages/page-file.ts';
+import { requireSpace } from '../store/integrity/page-file.ts';
 import {
   DamagedBackup,
   databasePart,
@@ -26,8 +26,16 @@ import {
   type Manifest,
   type Sums,
 } from './manifest.ts';
-import { chunkBytes, createTap, writeTo } from './pack.ts';
-import { blockBytes, decodeHeader, endBytes, paddingOf, type TarHeader } from './tar.ts';
+import {
+  chunkBytes,
+  createTap,
+  writeTo,
+  blockBytes,
+  decodeHeader,
+  endBytes,
+  paddingOf,
+  type TarHeader,
+} from './pack.ts';
 
 export interface Unpacked {
   readonly manifest: Manifest;

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { errorForLog } from '../lib/errors/failures.ts';
 import { bundlePrograms } from './fleet/spawn.ts';
-import { noConfinement } from './jail/confinement.ts';
+import { noConfinement, prepareJail, type JailMeans } from './jail/prepare.ts';
 import { hideProcess } from './jail/core-side.ts';
-import { prepareJail, type JailMeans } from './jail/prepare.ts';
 import type { Sandbox, SandboxOptions } from './job.ts';
 import { findAddon } from './locate.ts';
 import { createScheduler, type SchedulerParts } from './scheduler.ts';

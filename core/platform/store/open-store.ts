@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Log } from '../lib/log.ts';
-import { createProblems, type Problems } from '../lib/errors/problems.ts';
+import { createProblems, type Problems } from '../lib/errors/failures.ts';
 import { openDataDir, type DataDir } from './files/data-dir.ts';
 import { diskFaultOf } from './engine/engine-errors.ts';
 import { openFileEngine, type FileEngine } from './engine/file-engine.ts';

@@ -6,11 +6,9 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSidecar, type SidecarProcess } from '../../../core/platform/sandbox/fleet/process.ts';
-import { noConfinement } from '../../../core/platform/sandbox/jail/confinement.ts';
+import { noConfinement, prepareJail, type JailMeans } from '../../../core/platform/sandbox/jail/prepare.ts';
 import type { JailReport } from '../../../core/platform/sandbox/jail/level.ts';
 import { levelOf } from '../../../core/platform/sandbox/jail/level.ts';
-import { prepareJail } from '../../../core/platform/sandbox/jail/prepare.ts';
-import type { JailMeans } from '../../../core/platform/sandbox/jail/prepare.ts';
 import { startSandbox } from '../../../core/platform/sandbox/supervisor.ts';
 import { until } from '../harness.ts';
 

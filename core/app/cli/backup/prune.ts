@@ -1,6 +1,6 @@
 // `tatami backups prune DIR`: deletes what the rules do not keep.
 import { resolve } from 'node:path';
-import { pruneBackups } from '../../../platform/backup/prune.ts';
+import { pruneBackups } from '../../../platform/backup/folder.ts';
 import { usage, wholeNumber } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';
 

@@ -6,10 +6,9 @@ import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { readPausedAtMs } from '../../../platform/store/files/copied-database.ts';
 import { tryLock } from '../../../platform/store/files/data-dir.ts';
-import { requireOwner } from '../../../platform/store/files/private.ts';
+import { requireOwner, releaseFile } from '../../../platform/store/files/private.ts';
 import { releaseOp, writeWholeFile } from '../../../platform/store/files/installation.ts';
 import { openStore } from '../../../platform/store/open-store.ts';
-import { releaseFile } from '../../../platform/store/files/release-file.ts';
 import { CommandError, exitCodes, printResult } from '../lib/output.ts';
 import { poll } from '../lib/poll.ts';
 

@@ -1,7 +1,7 @@
 // `tatami backups verify PATH`: whether backups can be restored. Exit code 1 where one cannot.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findDeepProblem } from '../../../platform/backup/deep.ts';
+import { findDeepProblem } from '../../../platform/backup/make.ts';
 import { findProblem, listBackups } from '../../../platform/backup/folder.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
 import { percent } from './output.ts';

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { quoted } from '../../../platform/lib/text/printable.ts';
-import { nearest } from '../../../platform/lib/text/nearest.ts';
+import { nearest } from '../../../platform/lib/text/words.ts';
 import { CommandError } from '../lib/output.ts';
 
 const newline = 0x0a;

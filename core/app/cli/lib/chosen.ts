@@ -1,6 +1,6 @@
 // The one of a list that somebody means by its id, or by another of its names.
 import { ApiCallError } from '../../../../sdk/client/index.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { CommandError } from './output.ts';
 
 /**

@@ -3,7 +3,7 @@
 import * as client from 'openid-client';
 import { createCall } from '../../../../sdk/client/call.ts';
 import { readRemote } from '../../config/config.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { printResult, say } from '../lib/output.ts';
 import { askByCode, askInBrowser } from './ask.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Progress } from '../../../kernel/events/consumers/consumer-positions.ts';
-import { problemKinds, type Problems } from '../../../platform/lib/errors/problems.ts';
+import { problemKinds, type Problems } from '../../../platform/lib/errors/failures.ts';
 import type { OutcomeCounter } from '../../../platform/lib/outcome-counter.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import type { Store } from '../../../platform/store/store.ts';

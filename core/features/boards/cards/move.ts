@@ -4,8 +4,7 @@ import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts
 import { readOrder } from '../../../kernel/changes/find.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { invalidField, ApiError } from '../../../platform/lib/errors/errors.ts';
-import { foldName } from '../../../platform/lib/text/words.ts';
-import { didYouMeanAny } from '../../../platform/lib/text/nearest.ts';
+import { foldName, didYouMeanAny } from '../../../platform/lib/text/words.ts';
 import {
   type IssuePatch,
   issueModel,

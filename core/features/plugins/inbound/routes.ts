@@ -5,7 +5,7 @@ import { isoTime, requireVersion } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { defineRoute, type Method, type Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
 import { mintSecret } from '../../../platform/lib/secrets/tokens.ts';
 import { handlerName } from '../actions/schema.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { eventTypes, unsentType } from '../../../kernel/events/catalogue.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { allScopes } from '../../../kernel/rights/table.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { namesSeen } from '../../../kernel/resource/names/names.ts';
 import { team } from '../../teams/contract.ts';

@@ -4,7 +4,7 @@ import type { Contract } from '../../../kernel/contract/contract.ts';
 import { contracts } from '../../contracts.ts';
 import { makes, type Route } from '../../../kernel/http/route.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { fieldsOf, writtenFields } from '../../../kernel/rights/table.ts';
 import { hostCallsOf } from '../host-calls/host-calls.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';

@@ -9,7 +9,7 @@ import {
   type ErrorDetail,
   type FieldIssue,
 } from '../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { rule } from '../../../platform/lib/schema.ts';
 
 /** Maximum number of fields that one error names. */

@@ -8,7 +8,7 @@ import { codings, type Coding } from '../request/coding.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { StoreError } from '../../../platform/store/store.ts';
-import { nearest } from '../../../platform/lib/text/nearest.ts';
+import { nearest } from '../../../platform/lib/text/words.ts';
 import { pathOf } from '../request/request.ts';
 import type { Route } from '../route.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../platform/lib/filter/filter.ts';
 import { createSearched, passesOf } from '../../../platform/lib/filter/filter-match.ts';
 import type { Me, Mention } from '../../../platform/lib/filter/filter-value.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { filterConditions } from '../../../platform/store/filter-sql.ts';
 import type { Condition } from '../../../platform/store/page.ts';
 import { entriesOf } from '../directory.ts';

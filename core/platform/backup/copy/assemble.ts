@@ -4,10 +4,19 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { checkFile } from '../../store/files/copied-database.ts';
 import type { LogHead } from '../../store/log-head.ts';
-import type { Destination } from './destination/destination.ts';
-import { CopyError, findTarget, type RestoreTarget } from './moment.ts';
-import { decodeObject } from './destination/object.ts';
-import { readTimeline, reasonOf, runOf, without, type Base, type Chain, type Damaged } from './timeline.ts';
+import { type Destination, decodeObject } from './destination/destination.ts';
+import {
+  CopyError,
+  findTarget,
+  type RestoreTarget,
+  readTimeline,
+  reasonOf,
+  runOf,
+  without,
+  type Base,
+  type Chain,
+  type Damaged,
+} from './timeline.ts';
 
 export interface Assembled {
   /** Time of the last segment at or before the requested time, ms since the epoch. */

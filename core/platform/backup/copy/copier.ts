@@ -3,22 +3,27 @@
 // reported, and if the chain of segments breaks, a new chain starts with a base.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/time/clock.ts';
-import { errorForLog } from '../../lib/errors/failures.ts';
+import { errorForLog, type Problems } from '../../lib/errors/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Problems } from '../../lib/errors/problems.ts';
 import type { FileEngine } from '../../store/engine/file-engine.ts';
 import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
-import { createBases, type Bases } from './bases.ts';
-import type { Destination } from './destination/destination.ts';
+import { createBases, type Bases, prune } from './bases.ts';
+import {
+  type Destination,
+  chainHeadName,
+  chainName,
+  chainRoot,
+  manifestName,
+  parseName,
+  decodeObject,
+  encodeObject,
+  type BaseManifest,
+} from './destination/destination.ts';
 import { createFilesSender, type FilesSender } from './files.ts';
 import { createLag, type CopyLag } from './lag.ts';
-import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './destination/names.ts';
-import { decodeObject, encodeObject, type BaseManifest } from './destination/object.ts';
-import { createOutbox, walArchiveBytesMax, type Outbox } from './destination/outbox.ts';
-import { prune } from './prune.ts';
-import { DamagedSegmentError } from './destination/send.ts';
+import { createOutbox, walArchiveBytesMax, type Outbox, DamagedSegmentError } from './destination/outbox.ts';
 import { dirname, join } from 'node:path';
-import { createKnownFolder } from './known-folder.ts';
+import { createKnownFolder } from './inspect.ts';
 
 const pruneEveryMs = 3_600_000;
 const retryMs = { first: 1_000, last: 60_000 };

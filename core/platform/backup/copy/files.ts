@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { archivedName, type ArchivedFile } from '../../store/files/archive.ts';
 import { filesIn, makePrivateDir, makePrivateFile } from '../../store/files/private.ts';
 import type { Destination } from './destination/destination.ts';
-import { CopyError } from './moment.ts';
+import { CopyError } from './timeline.ts';
 
 const ending = '.jsonl.zst';
 const copiedName = (local: string, sha256: string): string =>

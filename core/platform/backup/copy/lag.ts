@@ -1,6 +1,6 @@
 // Tracks the lag of the continuous copy, and raises a problem if it is too large.
 import type { Clock } from '../../lib/time/clock.ts';
-import type { Problems } from '../../lib/errors/problems.ts';
+import type { Problems } from '../../lib/errors/failures.ts';
 
 /** Lag above which a problem is raised; three times the interval of the copy if that is longer. */
 const lagMsMax = 60_000;

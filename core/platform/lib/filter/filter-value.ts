@@ -1,10 +1,9 @@
 // Parses filter values by field type. A value that no object can have is refused instead of matching nothing.
 import { invalidField } from '../errors/errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
-import { foldCase, foldName } from '../text/words.ts';
+import { foldCase, foldName, didYouMean } from '../text/words.ts';
 import { identifierInputPattern, teamKeyInputPattern } from '../ids.ts';
 import { requireMe } from '../me.ts';
-import { didYouMean } from '../text/nearest.ts';
 import { isDay, isTime, looksRelative, relativeDay, relativeTime } from '../time/time.ts';
 
 /** Id of the caller, and the member that the caller acts for; null for a plugin. */

@@ -3,7 +3,7 @@
 // not supported, so nothing backtracks; size and depth are bounded. Specified in docs/spec/api.md › Filters.
 import { ApiError, invalidField } from '../errors/errors.ts';
 import { readReference, readScalar, readText, type Me, type Mention } from './filter-value.ts';
-import { didYouMean } from '../text/nearest.ts';
+import { didYouMean } from '../text/words.ts';
 import type { Relative } from '../time/time.ts';
 
 export type FilterValue = string | number | boolean;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { nearest } from './nearest.ts';
+import { nearest } from './words.ts';
 
 const known = ['issue.created', 'issue.updated', 'comment.added', 'bug'];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { backoffDelayMs, PLUGIN_RUN_BACKOFF } from './backoff.ts';
+import { backoffDelayMs, PLUGIN_RUN_BACKOFF } from './clock.ts';
 
 const delays = (random: () => number): (number | undefined)[] =>
   [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => backoffDelayMs(PLUGIN_RUN_BACKOFF, attempt, random));

@@ -1,7 +1,7 @@
 // Parses ISO 8601 times, and durations as relative times. Times are checked against the calendar, because `Date.parse` also accepts
 // invalid dates.
 import { invalidField } from '../errors/errors.ts';
-import { didYouMean } from '../text/nearest.ts';
+import { didYouMean } from '../text/words.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;

@@ -3,7 +3,7 @@
 import { plainText } from '../../lib/text/printable.ts';
 import { ProtocolBreach, type SidecarMessage } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
-import { childrenOf, userOf } from '../jail/confinement.ts';
+import { childrenOf, userOf } from '../jail/prepare.ts';
 import { levelOf, missingOf, noJail, type JailReport } from '../jail/level.ts';
 import type { EntryReport, ToSidecar } from '../protocol.ts';
 import {

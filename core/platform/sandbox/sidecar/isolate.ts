@@ -3,10 +3,17 @@
 // the return value, so the returned outbox is complete.
 import IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
-import { cpuFault, GuestFault, startupFault, faultOf, loadingFault } from './fault.ts';
+import {
+  cpuFault,
+  GuestFault,
+  startupFault,
+  faultOf,
+  loadingFault,
+  type CpuMeter,
+  type Watchdog,
+} from './meter.ts';
 import type { GuestOutbox } from './guest/bridge.ts';
 import { recorderUnits } from './guest/recorder.ts';
-import type { CpuMeter, Watchdog } from './meter.ts';
 
 type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;

@@ -1,7 +1,7 @@
 // Manages the isolates of this process: loads one for a run, caches it for the next run of the same name, and drops it when idle.
 // The core decides on evictions and on dropped bundles.
 import type { ToSidecar } from '../protocol.ts';
-import { GuestFault } from './fault.ts';
+import { GuestFault } from './meter.ts';
 import { loadGuest, type Guest, type GuestHost } from './isolate.ts';
 
 type RunOrder = Extract<ToSidecar, { t: 'run' }>;

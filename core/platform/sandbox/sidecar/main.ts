@@ -2,10 +2,9 @@
 // the core may kill it at any moment. Arguments: the path of isolated-vm's prebuilt addon, and the jail report as JSON.
 import { manifestMax, messageMax } from '../protocol.ts';
 import type { EntryReport, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
-import { GuestFault } from './fault.ts';
+import { GuestFault, createCpuMeter, usedByOtherThreadsMs, createWatchdog } from './meter.ts';
 import { describeGuest, type Guest, type GuestHost, type Ivm, type TimedIsolate } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
-import { createCpuMeter, usedByOtherThreadsMs, createWatchdog } from './meter.ts';
 import { createGuestRun, endOf, type GuestRun } from './run.ts';
 import { openWire } from './outbox.ts';
 

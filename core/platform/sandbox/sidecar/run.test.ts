@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { FromSidecar, RunEnd, RunLimits } from '../protocol.ts';
-import { GuestFault } from './fault.ts';
+import { GuestFault } from './meter.ts';
 import type { Guest } from './isolate.ts';
 import { createGuestRun } from './run.ts';
 

@@ -1,6 +1,6 @@
 // Executes one run in a guest: passes the core's messages to it entry by entry, forwards its calls and logs, and reports its end.
 import type { EndReason, RunEnd, RunLimits, RunNonce, GuestOutput } from '../protocol.ts';
-import { GuestFault } from './fault.ts';
+import { GuestFault } from './meter.ts';
 import type { Guest, TimedIsolate } from './isolate.ts';
 import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded, type Send } from './outbox.ts';

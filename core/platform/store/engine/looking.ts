@@ -1,6 +1,6 @@
 // Opens databases outside the server: to inspect them, to change them offline, and to read the schema that the migrations produce.
 import Database from 'libsql';
-import { closeCheckpointed } from '../integrity/wal/checkpointer.ts';
+import { closeCheckpointed } from '../integrity/checkpointer.ts';
 import { uriToLook } from '../integrity/uri.ts';
 import { migrations } from '../migrations/index.ts';
 

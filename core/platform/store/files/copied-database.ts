@@ -2,7 +2,7 @@
 // outgoing activity is paused until `tatami release`.
 import Database from 'libsql';
 import { randomBytes } from 'node:crypto';
-import { dropSums } from '../integrity/pages/page-sums.ts';
+import { dropSums } from '../integrity/page-sums.ts';
 import { existsSync } from 'node:fs';
 import type { ArchivedFile } from './archive.ts';
 import { digestIn, type Digest } from './blobs.ts';

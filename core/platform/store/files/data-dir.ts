@@ -16,7 +16,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from '../engine/engine-errors.ts';
-import { describeUnwritable } from '../integrity/pages/page-file.ts';
+import { describeUnwritable } from '../integrity/page-file.ts';
 import { checkPrivate, makePrivateDir, requireOwner } from './private.ts';
 import { writeWholeFile } from './installation.ts';
 

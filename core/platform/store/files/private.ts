@@ -1,4 +1,3 @@
-// Lists the paths of a data directory. Symbolic links are listed but not followed: their targets are not part of the directory.
 import {
   lstatSync,
   readdirSync,
@@ -14,6 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+
+// Name of the file that `tatami release` creates in the data directory to signal a running server. Only the operator can create files
+// there.
+export const releaseFile = 'release';
+
+// Lists the paths of a data directory. Symbolic links are listed but not followed: their targets are not part of the directory.
 
 interface PathFacts {
   readonly path: string;

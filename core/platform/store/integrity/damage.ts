@@ -1,6 +1,6 @@
 // Describes damage: pages, and the tables and indexes that they make unreadable. The rest of the database remains readable and correct.
-import { isWholeTree, schemaOf } from './pages/btrees.ts';
-import type { PageFile } from './pages/page-file.ts';
+import { isWholeTree, schemaOf } from './btrees.ts';
+import type { PageFile } from './page-file.ts';
 import Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { StoreError } from '../store.ts';

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync, existsSync } from 'node:fs';
 import { type LogHead, readLogHead, resetLogHead } from '../log-head.ts';
 import { writeWholeFile } from '../files/installation.ts';
-import { openPageFile } from './pages/page-file.ts';
+import { openPageFile } from './page-file.ts';
 import { isEmptyFile } from './verify.ts';
 import Database from 'libsql';
 import { join } from 'node:path';
-import { dropSums, makeSums, writeSums } from './pages/page-sums.ts';
+import { dropSums, makeSums, writeSums } from './page-sums.ts';
 
 /** Files that are created once and never replaced. */
 export interface IdentityFiles {

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Log } from '../../lib/log.ts';
-import type { Problems } from '../../lib/errors/problems.ts';
+import type { Problems } from '../../lib/errors/failures.ts';
 import { diskFaultOf, isEngineError } from '../engine/engine-errors.ts';
 import type { OnlyToRead } from '../engine/file-engine.ts';
 import { openLogHead, readLogHead, type LogHead } from '../log-head.ts';
@@ -29,15 +29,15 @@ import {
   type DataDirectory,
   type Recognised,
 } from './identity.ts';
-import { closeCheckpointed } from './wal/checkpointer.ts';
+import { closeCheckpointed } from './checkpointer.ts';
 import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
-import { openPageFile, describeUnwritable, freeBytes, megabytes } from './pages/page-file.ts';
-import { hasSums, writeSums, checkWhole } from './pages/page-sums.ts';
+import { openPageFile, describeUnwritable, freeBytes, megabytes } from './page-file.ts';
+import { hasSums, writeSums, checkWhole } from './page-sums.ts';
 import { readOnlyUri, immutableUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readWalLog } from './wal/wal-log.ts';
+import { readWalLog } from './wal-log.ts';
 
 export interface StartOptions {
   readonly nowMs: () => number;

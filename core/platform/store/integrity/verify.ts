@@ -1,8 +1,8 @@
 // Verifies every page of the database file before SQLite opens it: SQLite would return wrong results from a damaged page, or a text that
 // aborts the process. docs/decisions/0023.
 import { statSync, closeSync, fstatSync, openSync } from 'node:fs';
-import { hasSums, readSums, type PageSums } from './pages/page-sums.ts';
-import { openPageFile, type PageFile, readOrNull } from './pages/page-file.ts';
+import { hasSums, readSums, type PageSums } from './page-sums.ts';
+import { openPageFile, type PageFile, readOrNull } from './page-file.ts';
 import { damageOf, type Damage } from './damage.ts';
 
 interface Verified {

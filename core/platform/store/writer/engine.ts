@@ -5,7 +5,7 @@ import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine/engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { openCheckpointer, type Checkpointer, leaveOpen } from '../integrity/wal/checkpointer.ts';
+import { openCheckpointer, type Checkpointer, leaveOpen } from '../integrity/checkpointer.ts';
 import { openScrub } from '../integrity/verify.ts';
 import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';

@@ -2,8 +2,7 @@
 import { basename } from 'node:path';
 import type { Call } from '../../../../../sdk/client/index.ts';
 import { addressKey } from '../../../../platform/lib/address.ts';
-import { counted, foldName } from '../../../../platform/lib/text/words.ts';
-import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
+import { counted, foldName, didYouMean } from '../../../../platform/lib/text/words.ts';
 import { CommandError, exitCodes } from '../../lib/output.ts';
 import { readAll } from '../../lib/remote.ts';
 import { readRecords } from './records.ts';

@@ -3,7 +3,7 @@
 import type { Call } from '../../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../../sdk/client/index.ts';
 import { errorCodes } from '../../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../../platform/lib/text/words.ts';
 import { readAll } from '../../lib/remote.ts';
 
 interface InstalledPlugin {

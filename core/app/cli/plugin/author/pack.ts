@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { PluginPackage, PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../../../sdk/plugin/pack.ts';
-import { embedded } from '../../../../platform/lib/process/embedded.ts';
+import { embedded } from '../../../../platform/lib/process/own-program.ts';
 import { describePackage, requireKnown, checkRequests } from '../../../../features/plugins/offline.ts';
 import { version } from '../../../version.ts';
 import { printResult, say } from '../../lib/output.ts';

@@ -1,6 +1,6 @@
 // `tatami plugin routes list|open|rotate|close`: the inbound routes of a plugin.
 import type { Call } from '../../../../../sdk/client/call.ts';
-import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../../platform/lib/text/words.ts';
 import { CommandError, printResult } from '../../lib/output.ts';
 import { connect, type RemoteOptions } from '../../lib/remote.ts';
 import { notFound, saying } from '../author/known.ts';

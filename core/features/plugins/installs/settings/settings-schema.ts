@@ -4,7 +4,7 @@ import { Type, type TSchema } from 'typebox';
 import { Check, Errors } from 'typebox/value';
 import { schemaWords } from '../../../../../sdk/plugin/schema-words.ts';
 import { invalidField } from '../../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../../platform/lib/text/words.ts';
 
 const depthMax = 4;
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import type { PluginManifest } from '../../../../../sdk/plugin/manifest.ts';
 import { schemaWords, type SchemaError } from '../../../../../sdk/plugin/schema-words.ts';
 import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
-import { didYouMean } from '../../../../platform/lib/text/nearest.ts';
+import { didYouMean } from '../../../../platform/lib/text/words.ts';
 import type { SettingsSchema } from './settings-schema.ts';
 
 export type { SettingsSchema } from './settings-schema.ts';

@@ -1,5 +1,5 @@
 // Ends an attempt whose run is retried later, and gives up a run after too many attempts.
-import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../../../platform/lib/time/backoff.ts';
+import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../../../platform/lib/time/clock.ts';
 import type { Op } from '../../../../platform/store/store.ts';
 import type { RunDeps } from '../../deps.ts';
 import type { RunAttempt, LeasedRun } from '../attempt/attempt.ts';

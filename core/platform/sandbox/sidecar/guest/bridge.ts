@@ -14,7 +14,7 @@ import {
   record,
   slice,
   stringify,
-} from './primordials.ts';
+} from './harden.ts';
 import { forgetEntries, recordEntry } from './recorder.ts';
 
 interface Pending {

@@ -11,7 +11,7 @@ import {
   charCodeAt,
   stringify,
   NativeRangeError,
-} from './primordials.ts';
+} from './harden.ts';
 
 /** Seed of the random numbers; undefined once the generator is initialized. */
 let seed: unknown;

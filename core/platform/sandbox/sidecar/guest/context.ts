@@ -3,7 +3,7 @@ import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { fetchIn } from './web/fetch.ts';
-import { create, freeze, keys, NativeError, NativePromise, numberOf, stringOf } from './primordials.ts';
+import { create, freeze, keys, NativeError, NativePromise, numberOf, stringOf } from './harden.ts';
 import { surface } from './generated/surface.ts';
 import type { GuestLogLevel } from '../../protocol.ts';
 

@@ -1,6 +1,6 @@
 // Reads the plugin's definition, the module's default export: handlers by name, declared scopes, static manifest.
 import { handlerMembers, type HandlerKind } from '../../../../../sdk/plugin/handlers.ts';
-import { clip, isArray, keys, NativeTypeError, record, stringify } from './primordials.ts';
+import { clip, isArray, keys, NativeTypeError, record, stringify } from './harden.ts';
 
 type Handler = (event: unknown, ctx: object) => unknown;
 type Shape = Record<string, unknown>;

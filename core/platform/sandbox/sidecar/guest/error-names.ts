@@ -1,5 +1,5 @@
 // Maps the code of a failed host call to the `name` of its error: the class of `@tatami/sdk/plugin` with that code.
-import { record } from './primordials.ts';
+import { record } from './harden.ts';
 
 const names = record<string>();
 names.conflict = 'Conflict';

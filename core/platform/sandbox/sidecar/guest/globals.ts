@@ -18,7 +18,7 @@ import {
   fromCharCode,
   indexOf,
   slice,
-} from './primordials.ts';
+} from './harden.ts';
 import { GuestTextDecoder, GuestTextEncoder } from './web/text-codec.ts';
 import { GuestUrl, GuestUrlSearchParams } from './web/url.ts';
 

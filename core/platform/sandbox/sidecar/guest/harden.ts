@@ -1,6 +1,42 @@
+// References to built-ins, taken before the plugin's code can replace them. A later call such as `something.method()` could run code
+// of the plugin; a call of these cannot.
+
+const { bind, call } = Function.prototype;
+
+/** `uncurry(String.prototype.slice)` is `(self, ...args) => self.slice(...args)`, unaffected by later changes of `call`. */
+type Uncurry = <T, A extends unknown[], R>(method: (this: T, ...args: A) => R) => (self: T, ...args: A) => R;
+export const uncurry = bind.bind(call) as Uncurry;
+
+export const { parse, stringify } = JSON;
+export const { create, defineProperty, freeze, keys } = Object;
+export const { isArray } = Array;
+export const { construct } = Reflect;
+export const { floor, imul, max } = Math;
+export const { fromCharCode } = String;
+export const NativePromise = Promise;
+export const NativeError = Error;
+export const NativeTypeError = TypeError;
+export const NativeRangeError = RangeError;
+export const NativeUint8Array = Uint8Array;
+export const stringOf = String;
+export const numberOf = Number;
+export const slice = uncurry(String.prototype.slice);
+export const indexOf = uncurry(String.prototype.indexOf);
+export const charCodeAt = uncurry(String.prototype.charCodeAt);
+
+/** Returns a record without a prototype, so that a polluted `Object.prototype` has no effect on it. */
+export function record<T>(): Record<string, T> {
+  return create(null) as Record<string, T>;
+}
+
+/** Truncates to `unitsMax` UTF-16 units; returns '' for a value that is not a string. */
+export function clip(text: unknown, unitsMax: number): string {
+  if (typeof text !== 'string') return '';
+  return text.length > unitsMax ? slice(text, 0, unitsMax) : text;
+}
+
 // Removes globals with which guest code could escape its memory limit, its timed entry or determinism: shared and resizable memory,
 // WebAssembly, and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
-import { construct, defineProperty, NativeTypeError } from './primordials.ts';
 
 const removedGlobals = [
   'WebAssembly',

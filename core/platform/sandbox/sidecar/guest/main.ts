@@ -11,8 +11,7 @@ import type { GuestInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { GuestDefinition } from './definition.ts';
 import { installGlobals } from './globals.ts';
-import { hardenRealm } from './harden.ts';
-import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
+import { hardenRealm, clip, indexOf, parse, slice, stringify } from './harden.ts';
 import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;

@@ -1,6 +1,6 @@
 // Records the log of the current stretch of code in memory that the sidecar can read after it ends the stretch from outside: the
 // last log lines of a looping handler help its author. Only these functions can access the memory.
-import { charCodeAt } from './primordials.ts';
+import { charCodeAt } from './harden.ts';
 
 /** The first element is the number of code units that follow. */
 let units: Uint16Array | undefined;

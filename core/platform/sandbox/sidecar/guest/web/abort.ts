@@ -1,6 +1,6 @@
 // `AbortController` and `AbortSignal` (WHATWG DOM § 3), with `abort` as the only event.
 import { currentRun, sleep } from '../bridge.ts';
-import { defineProperty, NativeError, NativeTypeError, numberOf } from '../primordials.ts';
+import { defineProperty, NativeError, NativeTypeError, numberOf } from '../harden.ts';
 
 type Listener = ((event: object) => void) | { handleEvent(event: object): void };
 

@@ -2,7 +2,7 @@
 import { errorWithName } from './abort.ts';
 import { callHost } from '../bridge.ts';
 import { GuestHeaders, plainHeaders } from './headers.ts';
-import { NativePromise, NativeTypeError, parse, uncurry } from '../primordials.ts';
+import { NativePromise, NativeTypeError, parse, uncurry } from '../harden.ts';
 import { GuestUrlSearchParams } from './url.ts';
 
 const upper = uncurry(String.prototype.toUpperCase);

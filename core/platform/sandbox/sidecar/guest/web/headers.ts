@@ -1,5 +1,5 @@
 // `Headers` (WHATWG Fetch § 5.2), without guards: the host decides which headers may be sent.
-import { defineProperty, freeze, isArray, keys, NativeTypeError, record, uncurry } from '../primordials.ts';
+import { defineProperty, freeze, isArray, keys, NativeTypeError, record, uncurry } from '../harden.ts';
 
 const test = uncurry(RegExp.prototype.test);
 const lower = uncurry(String.prototype.toLowerCase);

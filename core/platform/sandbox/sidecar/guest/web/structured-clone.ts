@@ -1,7 +1,7 @@
 // `structuredClone` (HTML § 2.7) for plain objects, arrays, maps, sets, dates, regular expressions, errors and bytes, without
 // `transfer`.
 import { errorWithName } from './abort.ts';
-import { defineProperty, isArray, keys, stringOf } from '../primordials.ts';
+import { defineProperty, isArray, keys, stringOf } from '../harden.ts';
 
 const NativeMap = Map;
 const NativeSet = Set;

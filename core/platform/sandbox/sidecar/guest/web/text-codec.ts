@@ -6,7 +6,7 @@ import {
   charCodeAt,
   fromCharCode,
   slice,
-} from '../primordials.ts';
+} from '../harden.ts';
 
 export class GuestTextEncoder {
   get encoding(): string {

@@ -1,7 +1,7 @@
 // Small `URL` and `URLSearchParams` (WHATWG URL) for absolute and relative http, https and opaque URLs. Non-ASCII hosts (IDNA) and
 // numeric IPv4 forms other than four decimal parts are not supported and throw a TypeError rather than being misread.
 import { GuestTextDecoder, GuestTextEncoder } from './text-codec.ts';
-import { NativeTypeError } from '../primordials.ts';
+import { NativeTypeError } from '../harden.ts';
 
 const defaultPorts: Record<string, string> = {
   'http:': '80',

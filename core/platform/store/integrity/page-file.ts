@@ -2,7 +2,7 @@
 // open in this process, because closing any descriptor of a file drops all locks on it.
 import { closeSync, fstatSync, openSync, readSync, existsSync, statfsSync } from 'node:fs';
 import { newPageBytes } from './page-sums.ts';
-import { frameContentAt, readWalLog, type WalLog } from '../wal/wal-log.ts';
+import { frameContentAt, readWalLog, type WalLog } from './wal-log.ts';
 import { dirname } from 'node:path';
 
 const magic = 'SQLite format 3\0';

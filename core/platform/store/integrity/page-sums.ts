@@ -2,10 +2,10 @@
 // has no checksums, and returns the content of damaged pages. docs/decisions/0023.
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncPath, writeWholeFile } from '../../files/installation.ts';
+import { syncPath, writeWholeFile } from '../files/installation.ts';
 import Database from 'libsql';
 import { isUtf8 } from 'node:buffer';
-import { uriToLook } from '../uri.ts';
+import { uriToLook } from './uri.ts';
 
 /** Page size of a new database. */
 export const newPageBytes = 8192;

@@ -95,7 +95,7 @@ function varint(content: Buffer, at: number): [value: number, end: number] {
   return [value * 256 + (content[at + 8] ?? 0), at + 9];
 }
 
-export interface Tree {
+interface Tree {
   readonly name: string;
   readonly root: number;
 }

@@ -1,7 +1,7 @@
 // Reads the write-ahead log as SQLite would recover it: the pages that have a frame in its valid, committed part. Readers take these pages
 // from the log, so the copies in the database file are not verified. https://sqlite.org/fileformat2.html#walformat
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../../wal-format.ts';
+import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
 const chunkFrames = 128;
 

@@ -2,8 +2,8 @@
 // updating the page checksums.
 import Database from 'libsql';
 import { existsSync, closeSync, openSync } from 'node:fs';
-import { isEngineError } from '../../engine/engine-errors.ts';
-import { hasSums, openPageSums, type WritablePageSums, type PageSums } from '../pages/page-sums.ts';
+import { isEngineError } from '../engine/engine-errors.ts';
+import { hasSums, openPageSums, type WritablePageSums, type PageSums } from './page-sums.ts';
 import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
 
 export function closeCheckpointed(db: Database.Database, path: string): void {
