@@ -1,7 +1,7 @@
 // Wraps the in-process adapter as an HTTP client, so that tests send the same requests through both.
 import type { Route } from '../core/kernel/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../core/kernel/http/values.ts';
-import { createFindKey } from '../core/features/api-keys/find.ts';
+import { createFindKey } from '../core/features/api-keys/token.ts';
 import { createAuthentication } from '../core/features/people/authenticate.ts';
 import type { Authenticate } from '../core/kernel/http/principal.ts';
 import type { Client, Json, Reply, TestApp } from './app.ts';

@@ -1,13 +1,13 @@
 // Shares of rate limits, wait slots and connections: a principal or an address exhausts only its own share, and a
 // renewed token is the same principal.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { createFindKey } from '../../core/features/api-keys/find.ts';
+import { createFindKey } from '../../core/features/api-keys/token.ts';
 import type { FindToken } from '../../core/features/people/authenticate.ts';
 import { createSignInLimits } from '../../core/features/sign-in/limits.ts';
 import { EgressError } from '../../core/platform/lib/egress/error.ts';
 import type { EgressResponse } from '../../core/platform/lib/egress/egress.ts';
 import { createDocuments } from '../../core/features/oauth/clients/documents.ts';
-import { createFindAccessToken } from '../../core/features/oauth/find-token.ts';
+import { createFindAccessToken } from '../../core/features/oauth/tokens.ts';
 import { createClock, startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
 

@@ -1,6 +1,6 @@
 // Undo and approval bypass no rule: an operation that a direct request refuses is refused on every indirect path.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { membershipOf } from '../../core/features/people/membership.ts';
+import { membershipOf } from '../../core/features/people/model.ts';
 import { composedStatement } from '../../core/platform/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

@@ -1,7 +1,7 @@
 // Passwords: a request that is in flight during a password change does not outlive it, and another account with the
 // same address does not help to guess the password.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { newReset } from '../../core/features/sign-in/resets/resets.ts';
+import { newReset } from '../../core/features/sign-in/resets.ts';
 import { accountsByEmail } from '../../core/features/people/accounts.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { invite, join, password } from '../identity/member.ts';

@@ -1,7 +1,7 @@
 // `tatami members …` for the operator: a locked-out owner regains access, with and without a running server.
 import { expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
-import { createOneTimeCodes } from '../../core/features/sign-in/one-time-codes/one-time-codes.ts';
+import { createOneTimeCodes } from '../../core/features/sign-in/one-time-codes.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ATTEMPT_OFFSETS_MS } from '../../core/features/webhooks/worker/deliver.ts';
+import { ATTEMPT_OFFSETS_MS } from '../../core/features/webhooks/deliveries/deliver.ts';
 import { createClock, startApp, type Json, type TestClock } from '../app.ts';
 import { seededRandom } from './server.ts';
 import { install, packSource } from '../plugins/pack.ts';

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createSealing } from '../../core/platform/lib/secrets/sealing.ts';
-import { createSecretOpener, sealSecret } from '../../core/features/webhooks/secret.ts';
+import { createSecretOpener, sealSecret } from '../../core/features/webhooks/endpoints/secrets.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
 import { filesUnder, findSecrets } from './searched.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createPasswords } from '../../core/features/sign-in/passwords/passwords.ts';
+import { createPasswords } from '../../core/features/sign-in/passwords.ts';
 import { startApp } from '../app.ts';
 import { createCommunity } from './joined.ts';
 import { createVisitor } from './visitor.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
 import { join } from 'node:path';
-import { newReset } from '../../core/features/sign-in/resets/resets.ts';
+import { newReset } from '../../core/features/sign-in/resets.ts';
 import { startApp } from '../app.ts';
 import { createCommunity } from './joined.ts';
 

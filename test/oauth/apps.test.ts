@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createClients } from '../../core/features/oauth/clients/clients.ts';
 import { createDocuments } from '../../core/features/oauth/clients/documents.ts';
-import { createRegisteredClients } from '../../core/features/oauth/clients/registered.ts';
+import { createRegisteredClients } from '../../core/features/oauth/clients/registration.ts';
 import { isVerifiedIn, protocolMetadata } from '../../core/features/oauth/clients/client.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';

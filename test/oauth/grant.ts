@@ -1,5 +1,5 @@
 // Creates a grant without the consent pages.
-import { newGrant, type GrantTerms } from '../../core/features/oauth/grants/model.ts';
+import { newGrant, type GrantTerms } from '../../core/features/oauth/grants.ts';
 import { directorySection } from '../../core/kernel/resource/directory.ts';
 import { directoryLoaders } from '../../core/app/features.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';

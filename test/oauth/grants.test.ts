@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { clientIsThere } from '../../core/features/oauth/grants/live.ts';
+import { clientIsThere } from '../../core/features/oauth/grants.ts';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import { expandScopes } from '../../core/kernel/rights/table.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';

@@ -118,13 +118,13 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a revoked grant authorizes no request',
-    ...at('flow', 'core/features/oauth/find-token.ts'),
+    ...at('flow', 'core/features/oauth/tokens.ts'),
     guarding: ' AND g.revoked_at IS NULL',
     broken: '',
   },
   {
     name: 'an app does no more than the role of its member',
-    ...at('pages', 'core/features/oauth/find-token.ts'),
+    ...at('pages', 'core/features/oauth/tokens.ts'),
     guarding: '...commonRights(granted, membership.rights),',
     broken: '...granted,',
   },
@@ -148,7 +148,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'device codes cannot be guessed',
-    ...at('pages', 'core/features/oauth/device/routes.ts'),
+    ...at('pages', 'core/features/oauth/consent/device.ts'),
     guarding: 'return count >= wrongMax ? ',
     broken: 'return count < 0 ? ',
   },
@@ -160,7 +160,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'unused registrations are limited',
-    ...at('registration', 'core/features/oauth/clients/registered.ts'),
+    ...at('registration', 'core/features/oauth/clients/registration.ts'),
     guarding: '        systemOp(removeOldest, { max: unusedMax }),\n',
     broken: '',
   },

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
 import { builtinClients } from '../../core/features/oauth/clients/clients.ts';
-import { createRegisteredClients, unusedMax } from '../../core/features/oauth/clients/registered.ts';
+import { createRegisteredClients, unusedMax } from '../../core/features/oauth/clients/registration.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
 import { systemOp } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';

@@ -130,14 +130,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a URL with a query is stored encrypted',
-    file: 'core/features/webhooks/endpoints/address.ts',
+    file: 'core/features/webhooks/endpoints/secrets.ts',
     guarding: 'if (text === url) return { text, sealed: null };',
     broken: 'return { text: url, sealed: null };',
     suite: 'test/faults/secrets.test.ts',
   },
   {
     name: 'a masked URL is not accepted',
-    file: 'core/features/webhooks/endpoints/endpoints.ts',
+    file: 'core/features/webhooks/endpoints/operations.ts',
     guarding: 'if (isMasked(url))',
     broken: "if (isMasked(url) && url === '')",
     suite: 'test/rights/webhook-urls.test.ts',

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import type { Route } from '../../core/kernel/http/route.ts';
-import { membershipOf } from '../../core/features/people/membership.ts';
+import { membershipOf } from '../../core/features/people/model.ts';
 import { createAuthentication } from '../../core/features/people/authenticate.ts';
 import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/kernel/rights/effects.ts';
 import { appScopes, roleTable, type Role } from '../../core/kernel/rights/roles.ts';
@@ -183,7 +183,7 @@ test('an app with every grant of an owner has the rights of apps in every operat
 });
 
 /**
- * Operations that need a role besides their scope (core/features/people/members/roles.ts): a member with
+ * Operations that need a role besides their scope (core/features/people/roles.ts): a member with
  * `members:write` changes only their own entry.
  */
 const beyondScopes: Readonly<Record<string, string>> = {

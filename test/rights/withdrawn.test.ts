@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
-import { membershipOf } from '../../core/features/people/membership.ts';
+import { membershipOf } from '../../core/features/people/model.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

@@ -53,14 +53,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'retries end at the horizon',
-    file: 'core/features/webhooks/worker/deliver.ts',
+    file: 'core/features/webhooks/deliveries/deliver.ts',
     guarding: "if (nowMs >= finalAtMs) return 'parked';",
     broken: '',
     suite: 'core/features/webhooks/schedule.test.ts',
   },
   {
     name: 'a secret signs only until it expires',
-    file: 'core/features/webhooks/secret.ts',
+    file: 'core/features/webhooks/endpoints/secrets.ts',
     guarding: 'known.filter(({ expiresAt }) => expiresAt > nowMs)',
     broken: 'known',
     suite: 'test/webhooks/rotation.test.ts',

@@ -2,7 +2,7 @@
 // fixed times, the last is at exactly 24 hours, then the delivery is parked; after 120 hours the endpoint is disabled;
 // missed events are replayed. Each delivery has its own jitter, so that each is a seed; TATAMI_LONG=1 runs a thousand.
 import { afterEach, expect, test } from 'bun:test';
-import { ATTEMPT_OFFSETS_MS } from '../../core/features/webhooks/worker/deliver.ts';
+import { ATTEMPT_OFFSETS_MS } from '../../core/features/webhooks/deliveries/deliver.ts';
 import { seededRandom } from '../faults/server.ts';
 import { createClock, type Json, type TestClock } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';

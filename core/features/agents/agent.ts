@@ -1,10 +1,115 @@
-// Calls API operations in process for an agent, with the rights and rate limits of its token.
-import type { App } from '../../kernel/http/app.ts';
+// Turns guarded writes of agents into proposals. The check runs on the changes before their commit.
+import { type Change, actionOf } from '../../kernel/changes/change.ts';
+import type { Directory } from '../../kernel/context.ts';
+import type { ApprovalCheck } from '../../kernel/http/call.ts';
 import type { Principal } from '../../kernel/http/principal.ts';
+import { guardedIn } from '../people/index.ts';
+import type { StateType } from '../workflows/contract.ts';
+import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
+import { isFinishedState } from '../workflows/index.ts';
+import type { Actor } from '../../kernel/events/event.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
+import type { App } from '../../kernel/http/app.ts';
 import type { RawRequest } from '../../kernel/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../../kernel/http/values.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { createApprovalCheck } from './approval-check.ts';
+
+// Assigns writes to guarded action classes by their effects instead of their parameters, so that the result
+// does not depend on how a request selects a state: by name, by type, or as the default of another team.
+// docs/decisions/0071.
+
+/** Effect of a write on one object. */
+export interface ToolEffect {
+  readonly does: 'create' | 'update' | 'delete';
+  /** Type of the state of an issue before the write; undefined for other objects, and for a creation. */
+  readonly stateBefore: StateType | undefined;
+  readonly stateAfter: StateType | undefined;
+  /** True for an issue that the same client created for the same member. */
+  readonly isOwn: boolean;
+}
+
+/** Creations are in no class, because the created object is the agent's own. */
+export function classesOf(effects: readonly ToolEffect[]): ReadonlySet<GuardedClass> {
+  const moved = effects.filter(({ does }) => does !== 'create');
+  const classes = new Set<GuardedClass>();
+  if (moved.some(({ does }) => does === 'delete')) classes.add('delete');
+  if (moved.length > 1) classes.add('bulk');
+  if (moved.some(finishes)) classes.add('finish');
+  if (moved.some(({ isOwn }) => !isOwn)) classes.add('others');
+  return classes;
+}
+
+/** A change between two finished states, such as from canceled to completed, counts as finishing. */
+function finishes({ does, stateBefore, stateAfter }: ToolEffect): boolean {
+  return does === 'update' && stateAfter !== stateBefore && isFinishedState(stateAfter);
+}
+
+// Records the issues that a client has created for a member.
+
+const insert = tenantStatement(
+  'agent_issues.add',
+  'INSERT INTO agent_issues (workspace_id, issue_id, client_id, member_id) VALUES (:ws, :issue, :client, :member)',
+);
+const findOwn = tenantStatement<{ issue_id: string }>(
+  'agent_issues.own',
+  `SELECT issue_id FROM agent_issues WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:issues))
+   AND client_id = :client AND member_id = :member`,
+);
+
+const whoseOf = ({ id, memberId }: Actor) => ({ client: id, member: memberId ?? '' });
+
+function noteOwnOps(scope: Scope, actor: Actor, issueIds: readonly string[]): Op[] {
+  return issueIds.map((issue) => tenantOp(scope, insert, { issue, ...whoseOf(actor) }));
+}
+
+/** Returns those of the given issues that the actor has created. */
+async function ownAmong(
+  store: Store,
+  scope: Scope,
+  actor: Actor,
+  issueIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (issueIds.length === 0) return new Set();
+  const rows = await store.read(scope, findOwn, { issues: JSON.stringify(issueIds), ...whoseOf(actor) });
+  return new Set(rows.map((row) => row.issue_id));
+}
+
+/** Returns a check against the guarded classes of the workspace and of the grant. */
+function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck {
+  return async (now, { changes }) => {
+    const emitted = changes.filter(({ isSilent }) => !isSilent);
+    const before = emitted.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
+    const own = await ownAmong(now.store, now.scope, actor, before);
+    const classes = classesOf(emitted.map((change) => effectOf(change, now.directory, own)));
+    if (
+      classes.size > 0 &&
+      [...(await guardedIn(now.store, now.scope)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
+    )
+      return { waits: true };
+    const createdIds = emitted
+      .filter((change) => isIssue(change) && change.before === null)
+      .map(({ id }) => id);
+    return { waits: false, ops: noteOwnOps(now.scope, actor, createdIds) };
+  };
+}
+
+const isIssue = ({ kind }: Change): boolean => kind === 'issue';
+
+function effectOf(change: Change, { states }: Directory, own: ReadonlySet<string>): ToolEffect {
+  const typeOf = (entity: object | null): StateType | undefined => {
+    const { stateId } = (entity ?? {}) as { stateId?: string };
+    return stateId === undefined ? undefined : states.get(stateId)?.type;
+  };
+  return {
+    does: actionOf(change),
+    stateBefore: typeOf(change.before),
+    stateAfter: typeOf(change.after),
+    isOwn: own.has(change.id),
+  };
+}
+
+// Calls API operations in process for an agent, with the rights and rate limits of its token.
 
 export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { guardedClasses, type GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import { classesOf, type ToolEffect } from './approval-check.ts';
+import { classesOf, type ToolEffect } from './agent.ts';
 
 const effect = (overrides: Partial<ToolEffect> = {}): ToolEffect => ({
   does: 'update',

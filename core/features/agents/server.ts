@@ -6,11 +6,10 @@ import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
-import { complete } from './completions.ts';
+import { complete, getPrompt, listedPrompts } from './prompts.ts';
 import type { Decisions } from './decisions.ts';
-import { getPrompt, listedPrompts } from './prompts.ts';
 import { listResources, readResource, templates } from './resources.ts';
-import { decisionOn, decisionWithin, secondsOf, urlOfProposal } from './tools/guarded-tools.ts';
+import { decisionOn, decisionWithin, secondsOf, urlOfProposal } from './tools/tool.ts';
 import type { ToolAnswer, Tools } from './tools/tools.ts';
 
 export interface Serving {

@@ -22,8 +22,7 @@ import { member } from '../people/contract.ts';
 import { isPresent, callingMember, isAdmin, makerOf, memberModel } from '../people/index.ts';
 import { apiKey } from './contract.ts';
 import { afterRevocation, handingOps } from './handed.ts';
-import { apiKeyModel, newKey } from './model.ts';
-import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
+import { apiKeyModel, newKey, graceHoursDefault, graceHoursMax, rollKey } from './model.ts';
 import { requirePerson } from '../../kernel/rights/rights.ts';
 
 const scopeInput = enumeration(

@@ -11,8 +11,8 @@ export const apiKeys = defineFeature({
   samples: apiKeySamples,
 });
 
-export { createFindKey } from './find.ts';
+export { createFindKey } from './token.ts';
 export { afterRevocation } from './handed.ts';
 export { apiKeyModel, newKey, type ApiKey } from './model.ts';
-export { rollKey, graceHoursMax } from './roll.ts';
+export { rollKey, graceHoursMax } from './model.ts';
 export { publicPartOf } from './token.ts';

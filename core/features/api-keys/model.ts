@@ -1,11 +1,13 @@
 // Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
-import type { Maker, CreationDeps } from '../people/index.ts';
+import { type Maker, type CreationDeps, isPresent } from '../people/index.ts';
 import { plain } from '../../kernel/changes/operations.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { invalidField, ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { apiKey } from './contract.ts';
 import { mintToken } from './token.ts';
+import type { Directory } from '../../kernel/context.ts';
+import type { Change } from '../../kernel/changes/change.ts';
 
 export const apiKeyModel = modelOf(apiKey, {
   table: 'api_keys',
@@ -32,7 +34,7 @@ function endings(before: Ending, after: Ending): EventType[] {
   return before.revokedAt === after.revokedAt ? rolled : [...rolled, 'api_key.revoked'];
 }
 
-export interface KeyTerms {
+interface KeyTerms {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly memberId: string;
@@ -69,4 +71,69 @@ export function newKey({ ids, nowMs }: CreationDeps, { maker, ...terms }: KeyTer
     updatedAt: now,
   });
   return { change, text: token.text };
+}
+
+// Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
+// so that clients can switch without downtime.
+
+export const graceHoursDefault = 24;
+export const graceHoursMax = 24;
+
+interface RollTerms {
+  /** Time for which the old key stays valid; 0 revokes it in the same commit. */
+  readonly graceMs: number;
+  /** Scopes of the successor; default: those of the old key. */
+  readonly scopes?: readonly string[];
+  /**
+   * Expiry of the successor, ms since the epoch; null for never. Default: the lifetime of the old key, from
+   * now.
+   */
+  readonly expiresAt?: number | null;
+  /** Member and key of the request; absent for the operator. */
+  readonly maker?: Maker;
+}
+
+interface Rolled {
+  readonly changes: readonly Change[];
+  readonly successor: ApiKey;
+  readonly old: ApiKey;
+  /** Text of the successor, which is not stored. */
+  readonly text: string;
+}
+
+interface RollDeps extends CreationDeps {
+  readonly directory: Directory;
+}
+
+/** @throws ApiError conflict if the key has ended or was rolled before, or its member was removed; validation_failed */
+export function rollKey(of: RollDeps, key: ApiKey, terms: RollTerms): Rolled {
+  const now = of.nowMs();
+  const { name, memberId } = key;
+  requireRollable(key, now);
+  if (!isPresent(of, memberId))
+    throw new ApiError('conflict', 'The member of this key was removed. Create a key for another member.');
+  const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
+  const lineageId = key.lineageId ?? key.id;
+  const successorTerms = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
+  const { change, text } = newKey(of, successorTerms);
+  const ending =
+    terms.graceMs === 0
+      ? { revokedAt: now }
+      : { expiresAt: Math.min(key.expiresAt ?? Infinity, now + terms.graceMs) };
+  const rolled = apiKeyModel.update(key, { ...ending, replacedBy: change.id }, now);
+  if (!rolled) throw new Error(`Rolling ${key.id} changes nothing.`);
+  return { changes: [change, rolled], successor: change.after, old: rolled.after, text };
+}
+
+function requireRollable({ revokedAt, expiresAt, replacedBy }: ApiKey, now: number): void {
+  const fate =
+    revokedAt !== null ? 'is revoked' : expiresAt !== null && expiresAt <= now ? 'has expired' : null;
+  if (replacedBy !== null)
+    throw new ApiError('conflict', `This key was rolled already. Roll its successor ${replacedBy} instead.`);
+  if (fate !== null) throw new ApiError('conflict', `This key ${fate}. Create a new key instead.`);
+}
+
+/** Returns the expiry that gives the successor the lifetime of the old key. */
+function renewed({ expiresAt, createdAt }: ApiKey, now: number): number | null {
+  return expiresAt === null ? null : now + (expiresAt - createdAt);
 }

@@ -4,6 +4,11 @@ import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { uuid } from '../../platform/lib/schema.ts';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { digestIn, type ArrivedBlob, type Blobs } from '../../platform/store/files/blobs.ts';
+import type { Connection } from '../../platform/store/engine/looking.ts';
 
 export const formatVersion = 1;
 
@@ -88,4 +93,106 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
   }
   const end = pending.join('');
   if (end !== '') yield end;
+}
+
+// File contents in an exported workspace: written in pieces, before the attachments that name them.
+
+/** Table whose rows name contents by SHA-256, until the rows are deleted. */
+export const naming = 'attachments';
+/** 1 MiB in base64. */
+const pieceBytes = 768 * 1024;
+
+/** @throws ApiError if the content of an attachment is missing or damaged */
+export async function* contentsOf(
+  db: Connection,
+  pathOf: Blobs['pathOf'],
+  workspaceId: string,
+): AsyncGenerator<BlobLine> {
+  const referenced = db
+    .prepare(
+      `SELECT sha256, min(id) AS id FROM ${naming}
+       WHERE workspace_id = ?1 AND deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256 ORDER BY sha256`,
+    )
+    .all([workspaceId]) as { sha256: string; id: string }[];
+  for (const { sha256, id } of referenced) {
+    const digest = digestIn(sha256);
+    if (!digest)
+      throw new ApiError('conflict', `The row of ${id} has an invalid SHA-256. Delete the attachment.`);
+    const path = pathOf(digest);
+    const hash = createHash('sha256');
+    for await (const piece of piecesOf(path)) {
+      hash.update(piece);
+      yield { blob: digest, data: piece.toString('base64') };
+    }
+    if (hash.digest('hex') !== sha256)
+      throw new ApiError(
+        'conflict',
+        `The content of ${id} is missing or damaged. Restore ${path} from a backup, or delete the attachment.`,
+      );
+  }
+}
+
+/** Yields at least one piece, so that the content of an empty file has a line. */
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  if (!existsSync(path)) return yield Buffer.of();
+  const file = await open(path, 'r');
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const piece = Buffer.alloc(pieceBytes);
+      const { bytesRead } = await file.read(piece, 0, pieceBytes);
+      if (bytesRead > 0 || isFirst) yield piece.subarray(0, bytesRead);
+      if (bytesRead < pieceBytes) return;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export type Contents = ReturnType<typeof createContents>;
+
+/**
+ * Imports the contents of files. A content is completely on disk, under its SHA-256, before a row that references the content is accepted.
+ * @param blobs null to compare the contents with their names without writing them
+ */
+export function createContents(blobs: Blobs | null) {
+  const arrived = new Map<string, number>();
+  const compared = async (
+    pieces: AsyncIterable<Uint8Array>,
+  ): Promise<Pick<ArrivedBlob, 'bytes' | 'persist' | 'release'> & { sha256: string }> => {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+    }
+    const sha256 = hash.digest('hex');
+    return { sha256, bytes, persist: async () => undefined, release: () => undefined };
+  };
+  return {
+    /** @param pieces all pieces of the content of one file @throws ApiError, StoreError */
+    async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
+      const content = await (blobs ? blobs.take(pieces) : compared(pieces));
+      try {
+        if (content.sha256 !== sha256)
+          throw new ApiError(
+            'malformed_request',
+            `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export the workspace again.`,
+          );
+        await content.persist();
+        arrived.set(sha256, content.bytes);
+      } finally {
+        content.release();
+      }
+    },
+    /**
+     * Returns the fault of a row that names content outside the file; null for other rows. An import of the
+     * row would disclose contents of other workspaces.
+     */
+    faultOf({ table, row }: RowLine): string | null {
+      if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
+      const bytes = arrived.get(String(row.sha256));
+      if (bytes === undefined) return `${naming}.sha256 names content that is not in the file.`;
+      return bytes === row.bytes ? null : `${naming}.bytes is not the length of the content, ${bytes}.`;
+    },
+  };
 }

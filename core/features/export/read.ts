@@ -11,10 +11,17 @@ import type { Blobs } from '../../platform/store/files/blobs.ts';
 import { columnsAt, latestSchema, type ColumnFacts } from '../../platform/store/engine/looking.ts';
 import { tenantStatement, type Statement } from '../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Scope, type Store } from '../../platform/store/store.ts';
-import { BadRows, createChecking, type Checking, type Examine } from './check.ts';
-import { createContents, type Contents } from './contents.ts';
-import { formatVersion, readHead, type BlobLine, type End, type Head, type RowLine } from './lines.ts';
-import { rowChecks } from './rows.ts';
+import { BadRows, createChecking, type Checking, type Examine, rowChecks } from './check.ts';
+import {
+  createContents,
+  type Contents,
+  formatVersion,
+  readHead,
+  type BlobLine,
+  type End,
+  type Head,
+  type RowLine,
+} from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
 const batchRows = 500;

@@ -4,8 +4,7 @@ import { partsIn } from '../../kernel/events/log/log.ts';
 import type { Archive } from '../../platform/store/files/archive.ts';
 import type { Blobs } from '../../platform/store/files/blobs.ts';
 import type { Connection } from '../../platform/store/engine/looking.ts';
-import { contentsOf, naming } from './contents.ts';
-import { headOf, type LineCell, type End, type RowLine } from './lines.ts';
+import { contentsOf, naming, headOf, type LineCell, type End, type RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
 export interface Exported {

@@ -21,7 +21,7 @@ export const inbox = defineFeature({
   },
 });
 
-export { archiveItemsAbout, withoutTextOfItems } from './about.ts';
+export { archiveItemsAbout, withoutTextOfItems } from './items.ts';
 export { adminsOf, newItem, itemsForAdmins, itemsFor, type InboxItemInput } from './items.ts';
 export { inboxItemModel, type InboxItemResponse } from './model.ts';
 export { listeningTo } from './preferences.ts';

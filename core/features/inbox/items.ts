@@ -1,9 +1,11 @@
 // Creates inbox items, one for each recipient.
 import type { Change } from '../../kernel/changes/change.ts';
-import type { Directory } from '../../kernel/context.ts';
-import type { Ids } from '../../platform/lib/ids.ts';
+import type { Directory, Context } from '../../kernel/context.ts';
+import { type Ids, firstIdOf } from '../../platform/lib/ids.ts';
 import { inboxItem } from './contract.ts';
 import { inboxItemModel, type InboxItem, type InboxItemResponse } from './model.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp, type Op } from '../../platform/store/store.ts';
 
 interface Making {
   readonly ids: Ids;
@@ -53,4 +55,56 @@ export function adminsOf({ members }: Directory): string[] {
   return [...members.values()]
     .filter(({ removed, role }) => !removed && (role === 'owner' || role === 'admin'))
     .map(({ id }) => id);
+}
+
+// Archives inbox items about a decided proposal, and redacts them when the text of the proposal is purged.
+
+const ofTarget = tenantStatement<{ id: string }>(
+  'inbox_items.of_proposal',
+  `SELECT id FROM inbox_items INDEXED BY inbox_items_proposal
+   WHERE workspace_id = :ws AND target_json = :target AND reason = 'proposal' AND archived_at IS NULL`,
+);
+
+/**
+ * Finds archived items as well. Items are created within a minute of their proposal, so a range of ids
+ * contains them all.
+ */
+const allOfTarget = tenantStatement<{ id: string }>(
+  'inbox_items.all_of_proposal',
+  `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
+     AND reason = 'proposal'`,
+);
+const createdWithinMs = 60_000;
+const say = tenantStatement(
+  'inbox_items.say',
+  'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
+);
+
+/** Returns statements that replace the body of every item about the target, archived ones included. */
+export async function withoutTextOfItems(
+  ctx: Context,
+  { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
+  body: string,
+): Promise<Op[]> {
+  const [first, last] = [createdAt, createdAt + createdWithinMs].map((at) => firstIdOf(inboxItem.id, at));
+  const rows = await ctx.store.read(ctx.scope, allOfTarget, {
+    first: first!,
+    last: last!,
+    target: JSON.stringify(target),
+  });
+  return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
+}
+
+/** The changes must be committed in the batch that decides the proposal. */
+export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
+  const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
+  const items = await inboxItemModel.findMany(
+    ctx,
+    rows.map(({ id }) => id),
+  );
+  const now = ctx.nowMs();
+  const put = { archivedAt: now, snoozedUntil: null };
+  return items.flatMap(
+    (item) => inboxItemModel.update(item, { ...put, readAt: item.readAt ?? now }, now) ?? [],
+  );
 }

@@ -4,7 +4,7 @@ import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, enumeration, namedSchema } from '../../platform/lib/schema.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { inboxItem } from './contract.ts';
-import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './inbox.ts';
+import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './operations.ts';
 import { inboxItemModel } from './model.ts';
 import { getPreferences, InboxPreferences, InboxPreferencesPut, putPreferences } from './preferences.ts';
 

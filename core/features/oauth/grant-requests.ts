@@ -3,12 +3,11 @@ import type { Committer } from '../../kernel/changes/commit.ts';
 import { systemAuthor } from '../../kernel/changes/commit.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { IdentityDeps } from '../people/index.ts';
-import { grantModel } from './grants/model.ts';
-import { clientIsThere } from './grants/live.ts';
+import { grantModel, clientIsThere } from './grants.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope } from '../../platform/store/store.ts';
-import type { ProtectedResource } from './resources.ts';
+import type { ProtectedResource } from './metadata.ts';
 
 export interface GrantRef {
   readonly workspaceId: string;

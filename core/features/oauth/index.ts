@@ -1,7 +1,7 @@
 import { equal, idOf, type Data } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
-import { oauthApps } from './apps/oauth-apps.ts';
-import { grants } from './grants/grants.ts';
+import { oauthApps } from './apps.ts';
+import { grants } from './grants.ts';
 
 export const oauth = defineFeature({
   name: 'oauth',
@@ -19,8 +19,8 @@ export const oauth = defineFeature({
 });
 
 export { grantsOfAccount } from './account-section.ts';
-export { createFindAccessToken } from './find-token.ts';
-export { createGrantEnding, createAccountGrants } from './grants/ending.ts';
-export { clientIsThere } from './grants/live.ts';
-export { grantModel } from './grants/model.ts';
+export { createFindAccessToken } from './tokens.ts';
+export { createGrantEnding, createAccountGrants } from './grant-ending.ts';
+export { clientIsThere } from './grants.ts';
+export { grantModel } from './grants.ts';
 export { createOAuthClients, oauthRoutes, type OAuthClients, type OAuthOptions } from './runtime.ts';

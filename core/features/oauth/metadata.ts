@@ -1,16 +1,79 @@
-// Discovery documents: authorization server metadata (RFC 8414) and protected resource metadata (RFC 9728).
+// Paths of the authorization server, relative to the base URL.
+import { appScopes } from '../../kernel/rights/roles.ts';
+import type { Granted } from '../../kernel/http/principal.ts';
 import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { grantTypes } from './clients/client.ts';
-import { offeredScopes } from './offered.ts';
-import { paths } from './paths.ts';
-import {
-  metadataPath,
-  plainMetadataPath,
-  resources,
-  resourceUrl,
-  type ProtectedResource,
-} from './resources.ts';
+
+export const paths = {
+  authorize: '/oauth/authorize',
+  token: '/oauth/token',
+  revoke: '/oauth/revoke',
+  introspect: '/oauth/introspect',
+  register: '/oauth/register',
+  deviceAuthorization: '/oauth/device',
+  /** Page on which a person enters the code of a device. */
+  device: '/device',
+  /** Followed by the id of the authorization request. */
+  consent: '/oauth/consent',
+  metadata: '/.well-known/oauth-authorization-server',
+} as const;
+
+// Scopes that clients can request, limited to those of apps in the role table.
+
+export const offeredScopes = appScopes;
+
+const usual = new Set([
+  ...['issues:read', 'issues:write', 'comments:read', 'comments:write', 'workflows:read', 'projects:read'],
+  ...['cycles:read', 'boards:read', 'labels:read', 'teams:read', 'members:read', 'views:read'],
+]);
+
+/**
+ * Default scopes of a request (RFC 6749 §3.3): reads of the tracker, and writes of issues and comments, which
+ * the member can deselect.
+ */
+const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
+
+/** Returns the supported ones of the requested scopes. Others are ignored (RFC 6749 §3.3). */
+export function requestedScopes(scope: string | null | undefined): string[] {
+  const requested = new Set(scope?.split(' ').filter((word) => word !== ''));
+  return requested.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => requested.has(one));
+}
+
+// Resources for access tokens (RFC 8707): the REST API and the MCP endpoint. Each rejects tokens of the
+// other.
+
+export type ProtectedResource = Granted['resource'];
+
+/** Paths relative to the base URL. */
+const resourcePaths: Readonly<Record<ProtectedResource, string>> = {
+  api: '/api/v1',
+  mcp: '/api/mcp/streamable-http',
+};
+
+const resources = Object.keys(resourcePaths) as readonly ProtectedResource[];
+
+/** Path of protected resource metadata, followed by the path of the resource (RFC 9728 §3.1). */
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+export function resourceUrl(baseUrl: string, resource: ProtectedResource): string {
+  return baseUrl + resourcePaths[resource];
+}
+
+/** @returns null for a URL that is not a resource of this server */
+export function resourceAt(baseUrl: string, url: string): ProtectedResource | null {
+  return resources.find((resource) => resourceUrl(baseUrl, resource) === url) ?? null;
+}
+
+/** Returns the path of the metadata of a resource, relative to the base URL. */
+function metadataPath(resource: ProtectedResource): string {
+  return wellKnown + resourcePaths[resource];
+}
+
+/** Path of the metadata of the REST API for clients that do not append the path of the resource. */
+const plainMetadataPath = wellKnown;
+
+// Discovery documents: authorization server metadata (RFC 8414) and protected resource metadata (RFC 9728).
 
 function serverDocument(baseUrl: string): object {
   const at = (path: string): string => baseUrl + path;

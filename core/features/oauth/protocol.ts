@@ -11,7 +11,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import type { GrantType } from './clients/client.ts';
 import type { OAuthEngine } from './engine/engine.ts';
-import { paths } from './paths.ts';
+import { paths } from './metadata.ts';
 import { LRUCache } from 'lru-cache';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 

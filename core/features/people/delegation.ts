@@ -7,7 +7,7 @@ import type { Role } from '../../kernel/rights/roles.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { roles } from './contract.ts';
-import { withdrawHandedOp, withdrawInvitedWithOp } from './invitations/invitations.ts';
+import { withdrawHandedOp, withdrawInvitedWithOp } from './invitations.ts';
 
 const stillMay = tenantStatement(
   'members.still_may',

@@ -1,7 +1,7 @@
 import { fact, storedIn } from '../../kernel/checks.ts';
 import { sameValue } from '../../kernel/changes/change.ts';
 import { defineFeature } from '../../kernel/feature.ts';
-import { members } from './members/members.ts';
+import { members } from './members.ts';
 import { peopleSamples } from './samples.ts';
 import { workspaces } from './workspace.ts';
 
@@ -50,9 +50,9 @@ export {
   type InvitedMember,
   type Invitation,
   type Invitations,
-} from './invitations/invitations.ts';
-export { createUses, lastUsedIn, type UseRecorder } from './last-used.ts';
-export { memberModel } from './members/model.ts';
-export { isPresent, callingMember, isAdmin } from './members/roles.ts';
-export { membershipOf } from './membership.ts';
+} from './invitations.ts';
+export { createUses, lastUsedIn, type UseRecorder } from './authenticate.ts';
+export { memberModel } from './model.ts';
+export { isPresent, callingMember, isAdmin } from './roles.ts';
+export { membershipOf } from './model.ts';
 export { workspaceModel, guardedIn } from './workspace.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { callingMember, isAdmin } from './members/roles.ts';
+import { callingMember, isAdmin } from './roles.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { workspace } from './contract.ts';

@@ -2,9 +2,9 @@ import { defineFeature } from '../../kernel/feature.ts';
 
 export const signIn = defineFeature({ name: 'sign-in' });
 
-export { changeRoute, type ChangeOptions } from './account/change.ts';
+export { changeRoute, type ChangeOptions } from './account/page.ts';
 export type { AccountSection } from './account/page.ts';
-export { turnOffOps } from './one-time-codes/one-time-codes.ts';
+export { turnOffOps } from './one-time-codes.ts';
 export {
   answerPage,
   leadTo,
@@ -17,7 +17,7 @@ export {
   pageRoute,
 } from './page-parts.ts';
 export type { AccountGrants } from './proof.ts';
-export { newReset } from './resets/resets.ts';
+export { newReset } from './resets.ts';
 export { signInPageRoutes } from './runtime.ts';
 export {
   createSessions,

@@ -14,8 +14,7 @@ import {
 } from '../people/index.ts';
 import { addressAdvice, addressKey } from '../../platform/lib/address.ts';
 import type { Proofs } from './proof.ts';
-import type { Passwords } from './passwords/passwords.ts';
-import { passwordProblem } from './passwords/password-rules.ts';
+import { type Passwords, passwordProblem } from './passwords.ts';
 import { displayNameFault, displayNameMax } from '../../platform/lib/display-name.ts';
 import {
   card,

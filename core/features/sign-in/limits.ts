@@ -1,9 +1,13 @@
 // Limits failed sign-ins per account and client address, and separately per known device. Guesses from
 // unknown devices do not count for known ones, on which the owner can still sign in (OWASP, Slow Down Online
 // Guessing Attacks with Device Cookies). Counters are in memory, so a restart resets them.
+import { hourMs } from '../../platform/lib/time/time.ts';
 import { RecentMap } from '../../platform/lib/fairness/recent-map.ts';
+import { randomBytes } from 'node:crypto';
+import { cookieLine, cookieOf } from '../../kernel/html.ts';
+import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { LRUCache } from 'lru-cache';
 
-const hourMs = 3_600_000;
 /** Bucket size, and refill per hour. */
 const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 /**
@@ -91,6 +95,69 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
     },
     giveBack(attempt) {
       for (const one of countedOf(attempt)) setLeft(one, leftOf(one) + 1);
+    },
+  };
+}
+
+// Known devices: a cookie lists the accounts that have signed in with a browser, so that failures on these
+// devices are counted separately from others (limits.ts). The cookie does not sign in. Each entry is signed
+// for its account.
+
+const cookie = 'tatami-device';
+const purpose = 'device';
+/** Maximum lifetime that browsers allow for a cookie (RFC 6265bis §5.5). */
+const cookieSeconds = 400 * 86_400;
+/** Maximum number of accounts in the cookie; the most recent ones remain. */
+const accountsMax = 5;
+const nonceBytes = 16;
+
+/**
+ * @returns an identifier of the device if the cookie proves an earlier sign-in to the account; null otherwise
+ */
+export function deviceOf(sealing: Sealing, headers: Headers, accountId: string): string | null {
+  const [nonce = '', ...tags] = partsOf(headers);
+  const text = `${nonce} ${accountId}`;
+  return tags.some((tag) => sealing.verify(text, purpose, tag)) ? text : null;
+}
+
+/** Returns the `Set-Cookie` line that makes the browser a known device of the account. */
+export function rememberDevice(sealing: Sealing, headers: Headers, accountId: string): string {
+  const [known, ...tags] = partsOf(headers);
+  const nonce = known ?? randomBytes(nonceBytes).toString('base64url');
+  const mine = sealing.sign(`${nonce} ${accountId}`, purpose);
+  const retained = [mine, ...tags.filter((tag) => tag !== mine)].slice(0, accountsMax);
+  return cookieLine(cookie, [nonce, ...retained].join('.'), cookieSeconds);
+}
+
+function partsOf(headers: Headers): string[] {
+  const value = cookieOf(headers, cookie);
+  return value !== null && /^[\w-]{22}(\.[\w-]{22}){1,5}$/.test(value) ? value.split('.') : [];
+}
+
+// Limits the number of mailed reset links per account and client address.
+
+const resetsAnHour = { account: 3, peer: 20 } as const;
+const countedMax = 20_000;
+
+export interface ResetLimits {
+  /** @returns false if a limit is reached */
+  take(address: string, peer: string): boolean;
+}
+
+/** @param nowMs monotonic time */
+export function createResetLimits(nowMs: () => number): ResetLimits {
+  const sent = new LRUCache<string, number[]>({ max: countedMax });
+  return {
+    take(address, peer) {
+      const now = nowMs();
+      const counted = Object.entries({ account: address, peer }).map(([name, of]) => {
+        const key = `${name} ${of}`;
+        const recent = (sent.get(key) ?? []).filter((at) => now - at < hourMs);
+        return { key, recent, isFull: recent.length >= resetsAnHour[name as keyof typeof resetsAnHour] };
+      });
+      if (counted.some(({ isFull }) => isFull)) return false;
+      for (const { key, recent } of counted) sent.set(key, [...recent, now]);
+      return true;
     },
   };
 }

@@ -1,4 +1,4 @@
-// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
+// Validates the redirect target after a sign-in, to prevent open redirects.
 import { timingSafeEqual } from 'node:crypto';
 import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
@@ -12,7 +12,29 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions.ts';
-import { passwordMax, passwordMin } from './passwords/password-rules.ts';
+import { passwordMax, passwordMin } from './passwords.ts';
+
+const usualDestination = '/account';
+
+const charsMax = 4_096;
+
+/**
+ * @param requested parameter `to` of the request
+ * @returns a path on this server with its query; `/account` for invalid input
+ */
+export function destinationOf(requested: string | null, baseUrl: string): string {
+  // Browsers read a backslash as a slash and ignore tabs and line breaks, so `/\evil` and `/<tab>/evil` name
+  // another host.
+  if (requested === null || requested.length > charsMax || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(requested))
+    return usualDestination;
+  const { origin } = new URL(baseUrl);
+  if (!URL.canParse(requested, origin)) return usualDestination;
+  const url = new URL(requested, origin);
+  const path = url.pathname + url.search;
+  return url.origin === origin && !path.startsWith('//') ? path : usualDestination;
+}
+
+// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 
 /** Maximum age of the last authentication for a sensitive change. */
 export const proofMs = 10 * 60_000;

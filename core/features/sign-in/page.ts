@@ -2,7 +2,7 @@
 import { readForm, html, type Html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import { type IdentityDeps, accountById } from '../people/index.ts';
-import { passwordMax } from './passwords/password-rules.ts';
+import { passwordMax } from './passwords.ts';
 import {
   card,
   done,
@@ -12,10 +12,10 @@ import {
   pageRoute,
   problem,
   readSignedForm,
+  scriptOf,
+  destinationOf,
 } from './page-parts.ts';
-import { scriptOf } from './page-parts.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
-import { destinationOf } from './destination.ts';
 import type { SignIn } from './sign-in.ts';
 
 /** Alternative to the password: a button or form on the sign-in page and on the confirmation page. */

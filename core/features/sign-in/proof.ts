@@ -3,9 +3,9 @@
 import { type IdentityDeps, accountById, type AccountAddress } from '../people/index.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { systemOp, type CommitOutcome, type Op } from '../../platform/store/store.ts';
-import { turnOffOps } from './one-time-codes/one-time-codes.ts';
+import { turnOffOps } from './one-time-codes.ts';
 import { deletePasskeysOf } from './passkeys/rows.ts';
-import { deleteOutsideOf } from './providers/rows.ts';
+import { deleteOutsideOf } from './providers/links.ts';
 import { endSessionsOp } from './sessions.ts';
 
 const setProven = systemStatement(

@@ -2,38 +2,31 @@
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import { confirmationRoutes, confirmationSection } from './account/confirmation.ts';
+import { confirmationRoutes, confirmationSection, profileRoutes, profileSection } from './account/profile.ts';
 import { accountRoutes, type AccountSection } from './account/page.ts';
 import { passwordRoutes, passwordSection } from './account/password.ts';
-import { profileRoutes, profileSection } from './account/profile.ts';
 import { sessionsRoutes, sessionsSection } from './account/sessions.ts';
 import { createProofs, type AccountGrants, type Proofs } from './proof.ts';
-import { createPasswords } from './passwords/passwords.ts';
+import { createPasswords } from './passwords.ts';
 import { type IdentityDeps, createInvitations, type Invitations } from '../people/index.ts';
 import { joinRoutes } from './join.ts';
-import { createResetLimits } from './resets/limits.ts';
-import { resetRoutes } from './resets/page.ts';
+import { createResetLimits, createSignInLimits, type SignInLimits } from './limits.ts';
+import { resetRoutes } from './resets.ts';
 import type { Sessions } from './sessions.ts';
-import { createSignInLimits, type SignInLimits } from './limits.ts';
 import { signInRoutes, type WayIn } from './page.ts';
 import { createSignIn, type FurtherStep, type SignIn } from './sign-in.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
 import type { Scope } from '../../platform/store/store.ts';
 import { createCeremonies } from './challenges.ts';
-import { oneTimeCodesRoutes, oneTimeCodesSection } from './one-time-codes/account.ts';
-import { createOneTimeCodes } from './one-time-codes/one-time-codes.ts';
-import { codeStepRoutes, oneTimeCodeStep } from './one-time-codes/step.ts';
-import { passkeySection, passkeyWayIn } from './passkeys/pages.ts';
+import { oneTimeCodesRoutes, oneTimeCodesSection } from './account/one-time-codes.ts';
+import { createOneTimeCodes, codeStepRoutes, oneTimeCodeStep } from './one-time-codes.ts';
+import { passkeySection, passkeyWayIn, passkeyRoutes } from './passkeys/pages.ts';
 import { createPasskeys } from './passkeys/passkeys.ts';
-import { passkeyRoutes } from './passkeys/forms.ts';
-import { createAdmit } from './providers/admit.ts';
+import { createAdmit, createOutsideSignIn } from './providers/outside.ts';
 import { createLinks } from './providers/links.ts';
-import { createOutsideSignIn } from './providers/outside.ts';
-import type { ProviderSettings } from './providers/provider.ts';
-import { outsideSection, outsideWayIn } from './providers/pages.ts';
-import { outsideRoutes } from './providers/forms.ts';
-import { signInSettings } from './settings.ts';
+import { type ProviderSettings, signInSettings } from './settings.ts';
+import { outsideSection, outsideWayIn, outsideRoutes } from './providers/pages.ts';
 
 // Assembles the sign-in factors other than passwords: passkeys, one-time codes, and accounts at external
 // providers.

@@ -1,12 +1,35 @@
-// Setting of external OpenID providers: a file with a JSON list. Client secrets are in separate files or in the
-// environment, so that the list can be stored with other configuration.
+// Settings of external OpenID providers.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Type, type Static } from 'typebox';
 import { Check, Errors } from 'typebox/value';
 import { Closed } from '../../platform/lib/schema.ts';
 import { defineSetting } from '../../kernel/settings.ts';
-import type { ProviderSettings } from './providers/provider.ts';
+
+export interface ProviderSettings {
+  /** Name in URLs of this server: lower-case letters, digits and hyphens. */
+  readonly key: string;
+  /** Name shown to people. */
+  readonly name: string;
+  /** Issuer identifier. The endpoints are discovered from it (OpenID Connect Discovery 1.0). */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null for a public client, which relies on PKCE alone. */
+  readonly clientSecret: string | null;
+  /**
+   * Domains in lower case; a person needs a verified e-mail address in one of them. An empty list allows any
+   * address, or none.
+   */
+  readonly domains: readonly string[];
+  /**
+   * True to trust the addresses that the provider has verified: they count as verified, and accept
+   * invitations.
+   */
+  readonly takesInvitations: boolean;
+}
+
+// Setting of external OpenID providers: a file with a JSON list. Client secrets are in separate files or in the
+// environment, so that the list can be stored with other configuration.
 
 const Entry = Closed({
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }),

@@ -13,12 +13,10 @@ import {
 } from '../people/index.ts';
 import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer } from '../../kernel/http/route.ts';
-import type { Passwords } from './passwords/passwords.ts';
-import { deviceAt, leadTo } from './page-parts.ts';
+import type { Passwords } from './passwords.ts';
+import { deviceAt, leadTo, destinationOf } from './page-parts.ts';
 import type { Sessions } from './sessions.ts';
-import { destinationOf } from './destination.ts';
-import { deviceOf, rememberDevice } from './devices.ts';
-import type { SignInAttempt, SignInLimits } from './limits.ts';
+import { deviceOf, rememberDevice, type SignInAttempt, type SignInLimits } from './limits.ts';
 
 /** Second step that an account can require. */
 export interface FurtherStep {

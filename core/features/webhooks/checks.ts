@@ -1,7 +1,7 @@
 import { createEgress, resolveWithSystem, type Egress } from '../../platform/lib/egress/egress.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
-import { openAddress, displayAddress } from './endpoints/address.ts';
+import { openAddress, displayAddress } from './endpoints/secrets.ts';
 import { endpointModel } from './endpoints/model.ts';
 import { warning, type Check, type Finding } from '../../kernel/checks.ts';
 

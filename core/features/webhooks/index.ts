@@ -2,7 +2,7 @@ import { endpointCheck } from './checks.ts';
 import { equal } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { webhook } from './endpoints/contract.ts';
-import { endpointDelegation } from './endpoints/loss.ts';
+import { endpointDelegation } from './endpoints/disable.ts';
 import { endpointModel } from './endpoints/model.ts';
 import { webhookSamples } from './samples.ts';
 
@@ -40,7 +40,7 @@ export const webhooks = defineFeature({
   ],
 });
 
-export { openAddress } from './endpoints/address.ts';
+export { openAddress } from './endpoints/secrets.ts';
 export { endpointModel } from './endpoints/model.ts';
 export { createWebhooks } from './runtime.ts';
-export { createSecretOpener, opensSecret } from './secret.ts';
+export { createSecretOpener, opensSecret } from './endpoints/secrets.ts';

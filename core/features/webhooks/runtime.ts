@@ -1,33 +1,147 @@
-// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the routes.
-import type { Change } from '../../kernel/changes/change.ts';
+// Assembles the delivery pipeline: the consumer that plans deliveries, their queue, and the worker that
+// sends them.
 import type { Committer } from '../../kernel/changes/commit.ts';
-import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
+import {
+  createConsumer,
+  type Consumer,
+  type ConsumerOptions,
+} from '../../kernel/events/consumers/consumer.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
-import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
-import type { Streams } from '../../kernel/events/stream/streams.ts';
 import type { SeenTimes } from '../../kernel/events/wall-clock.ts';
-import type { Route } from '../../kernel/http/route.ts';
+import { createUnitQueue, type UnitQueue, type WorkQueue } from '../../kernel/events/work/queue.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
+import { type Scope, scopeOf } from '../../platform/store/store.ts';
+import { findDelivery, setDeliveriesBackOp, newDelivery } from './deliveries/rows.ts';
+import { deliveryRows, type DeliveryUnit, deliveryUnit } from './deliveries/queue.ts';
+import { consumerName, endpointModel, isForgiven, type Endpoint } from './endpoints/model.ts';
+import { type Subscriptions, createSubscriptions } from './subscriptions.ts';
+import { createDeliverer, type Deliverer } from './deliveries/deliverer.ts';
+import { createDisable } from './endpoints/disable.ts';
+import { type Healths, createHealths } from './deliveries/health.ts';
+import { type EndpointQueues, createEndpointQueues } from './deliveries/endpoint-queues.ts';
+import { derivedId, idPrefixes } from '../../platform/lib/ids.ts';
+import { messageOf } from './payload.ts';
+import type { Change } from '../../kernel/changes/change.ts';
+import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
+import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
+import type { Streams } from '../../kernel/events/stream/streams.ts';
+import type { Route } from '../../kernel/http/route.ts';
 import type { FilterFields } from '../../platform/lib/filter/filter.ts';
 import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
-import { scopeOf, type Scope } from '../../platform/store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { endpointResource } from './endpoints/routes.ts';
-import { endpointModel, isForgiven, type Endpoint } from './endpoints/model.ts';
-import { goesOff } from './deliveries/off.ts';
-import { createReplays, type Replays } from './replays/queue.ts';
+import { goesOff, createCanceler, type Canceler } from './deliveries/canceler.ts';
+import { createReplays, type Replays } from './replays/worker.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { createSampleMaker, sampleRoutes, type SampleEvent } from './sampling.ts';
 import type { AllSamples } from '../../kernel/samples.ts';
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
-import { createCanceler, type Canceler } from './worker/canceler.ts';
-import { createHealths, type Healths } from './worker/health.ts';
-import { createEndpointQueues, type EndpointQueues } from './worker/endpoint-queues.ts';
-import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
-export interface Webhooks {
+/** Maximum number of deliveries in memory. Concurrent attempts are limited per endpoint. */
+const deliveriesInMemory = 2_000;
+
+interface Pipeline {
+  readonly consumer: Consumer;
+  readonly queue: UnitQueue<DeliveryUnit>;
+  readonly deliverer: Deliverer;
+}
+
+/**
+ * Number of deliveries after which a page ends, so that many endpoints do not exceed the capacity of the
+ * queue.
+ */
+const deliveriesAtOnce = 1_000;
+
+function createPlanner(options: {
+  clock: Clock;
+  baseUrl: string;
+  subscriptions: Subscriptions;
+  deliverer: Deliverer;
+  queue: WorkQueue;
+}): ConsumerOptions<DeliveryUnit>['plan'] {
+  const { clock, subscriptions, deliverer, queue } = options;
+  const perform: Parameters<typeof deliveryUnit>[3] = (item, delivery, message) =>
+    deliverer.performPlanned(item, queue, delivery, message);
+
+  return async (scope, events, isMeant, isNew) => {
+    const now = clock.nowMs();
+    const units: DeliveryUnit[] = [];
+    let through = 0;
+
+    for (const event of events) {
+      if (units.length >= deliveriesAtOnce) break;
+      through = event.sequence;
+      const wanting = await subscriptions.wanting(scope, event, isMeant);
+      if (wanting.length === 0) continue;
+      const message = messageOf(event, options.baseUrl);
+      for (const endpoint of wanting) {
+        const id = derivedId(idPrefixes.delivery, event.id, endpoint.id);
+        if (!(await isNew(id))) continue;
+        units.push(deliveryUnit(scope, newDelivery(id, endpoint, event, now), message, perform));
+      }
+    }
+    return { units, notes: [], through };
+  };
+}
+
+function createPipeline(options: {
+  services: Services;
+  clock: Clock;
+  random: () => number;
+  owner: string;
+  seen: SeenTimes;
+  committer: Committer;
+  fresh: FreshEvents;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  egress: Egress;
+  version: string;
+  subscriptions: Subscriptions;
+  healths: Healths;
+  endpointQueues: EndpointQueues;
+}): Pipeline {
+  const { services, clock, owner, subscriptions } = options;
+  const { store, log, ids, baseUrl, mayWork } = services;
+  const deliverer = createDeliverer({
+    ...options,
+    store,
+    log,
+    sealing: services.sealing,
+    ledger: services.ledger,
+    outcomeCounter: services.outcomeCounter,
+    baseUrl,
+    disable: createDisable({ ...options, store, ids, log }),
+  });
+  const queue: UnitQueue<DeliveryUnit> = createUnitQueue({
+    store,
+    clock,
+    log,
+    mayWork,
+    kind: 'delivery',
+    owner,
+    seen: options.seen,
+    capacity: deliveriesInMemory,
+    setBack: (byMs) => [setDeliveriesBackOp(byMs)],
+    perform: deliverer.perform,
+    rows: deliveryRows(store, deliverer.remember, () => queue),
+  });
+  const consumer = createConsumer({
+    store,
+    clock,
+    name: consumerName,
+    log,
+    fresh: options.fresh,
+    queue,
+    listens: subscriptions.listens,
+    plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
+    isStored: async (scope, id) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
+  });
+  return { consumer, queue, deliverer };
+}
+
+// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the routes.
+
+interface Webhooks {
   readonly routes: readonly Route[];
   start(): Promise<void>;
   /** Moves due times after the clock was set. */

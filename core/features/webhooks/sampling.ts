@@ -12,7 +12,7 @@ import { compileCheck } from '../../kernel/http/request/validate.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { scopeOfEvent } from '../../kernel/rights/rights.ts';
-import { makeSampleDelivery, type DeliveryWork } from './deliveries/deliveries.ts';
+import { makeSampleDelivery, type DeliveryWork } from './deliveries/operations.ts';
 import { endpointModel } from './endpoints/model.ts';
 import { payloadBytesMax } from './payload.ts';
 import { Check } from 'typebox/value';

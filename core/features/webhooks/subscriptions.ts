@@ -22,8 +22,7 @@ import type { LoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { field } from '../fields/contract.ts';
-import { endpointModel, type Endpoint } from './endpoints/model.ts';
-import { consumerName, type EndpointSubscription } from './endpoints/subscription.ts';
+import { endpointModel, type Endpoint, consumerName, type EndpointSubscription } from './endpoints/model.ts';
 
 const enabledEndpoints = tenantStatement<SqlRow>(
   'endpoints.enabled',

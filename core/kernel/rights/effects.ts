@@ -91,7 +91,7 @@ export interface Effect {
 
 const nobodyElse = { member: false, guest: false, app: false } as const;
 const hiddenWithout = 'omitted from the response without the scope';
-const byRank = 'as core/features/people/members/roles.ts decides';
+const byRank = 'as core/features/people/roles.ts decides';
 
 export const effectTable = {
   'outside-requests': {

@@ -3,8 +3,10 @@ import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { Closed, nameOf } from '../../../platform/lib/schema.ts';
 import { issue } from '../../issues/contract.ts';
 import type { Agent, Answered, Json } from '../agent.ts';
-import { guardedWrite, proposedOutput, waitInput } from './guarded-tools.ts';
 import {
+  guardedWrite,
+  proposedOutput,
+  waitInput,
   fieldsOf,
   pickArguments,
   idempotencyKey,

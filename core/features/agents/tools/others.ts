@@ -6,8 +6,11 @@ import { cycle } from '../../cycles/contract.ts';
 import { issue } from '../../issues/contract.ts';
 import { teamKey } from '../../teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
-import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded-tools.ts';
 import {
+  decisionWithin,
+  secondsOf,
+  urlOfProposal,
+  waitInput,
   pickArguments,
   idempotencyKey,
   keyOf,

@@ -1,11 +1,11 @@
 // Finds and authenticates clients. `registration.ts` registers clients without the protocol library, because
 // the library would store secrets in plain text.
 import type { IdentityDeps } from '../../people/index.ts';
-import { isSecretOf, type StoredSecret } from '../apps/secret.ts';
+import { isSecretOf, type StoredSecret } from '../apps.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { grantTypes, type OAuthClient } from './client.ts';
 import type { Documents } from './documents.ts';
-import type { RegisteredClients } from './registered.ts';
+import type { RegisteredClients } from './registration.ts';
 
 interface AppRow {
   workspace_id: string;

@@ -8,8 +8,7 @@ import { RecentMap } from '../../../platform/lib/fairness/recent-map.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import { strangerOf } from '../../../platform/lib/billing-account.ts';
 import { minuteMs } from '../../../platform/lib/time/time.ts';
-import { ClientRefused, type OAuthClient } from './client.ts';
-import { readMetadata } from './metadata.ts';
+import { ClientRefused, type OAuthClient, readMetadata } from './client.ts';
 
 const idLengthMax = 1_000;
 /** Maximum size of a document, as the draft recommends. */

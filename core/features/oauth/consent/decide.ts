@@ -4,16 +4,19 @@ import type { Committer } from '../../../kernel/changes/commit.ts';
 import type { Directory } from '../../../kernel/context.ts';
 import { type IdentityDeps, guardedIn } from '../../people/index.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
-import { newGrant } from '../grants/model.ts';
-import { stillSignedInOp, type Seat, type Sessions, type SignedIn } from '../../sign-in/index.ts';
+import { newGrant } from '../grants.ts';
+import { stillSignedInOp, type Seat, type Sessions, type SignedIn, card } from '../../sign-in/index.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';
 import type { Tokens } from '../tokens.ts';
-import { consentView, type ConsentView } from './view.ts';
+import { consentView, type ConsentView } from './page.ts';
+import type { RawAnswer } from '../../../kernel/http/route.ts';
+import { html } from '../../../kernel/html.ts';
+import { offeredScopes } from '../metadata.ts';
 
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -103,4 +106,43 @@ export async function makeGrant(
     memberId: seat.memberId,
     scopes: granted.scopes,
   };
+}
+
+// Responses to authorization requests that end without a consent page.
+
+export const over = card(
+  'This request has ended',
+  html`<p>
+    The request was already decided, has expired, or was started in another browser. Go back to the app and
+    start again.
+  </p>`,
+  { status: 410 },
+);
+
+export const denied: Decision = {
+  error: 'access_denied',
+  why: 'The person denied the request. Ask again only if the person wants to allow the access.',
+};
+export const noneOffered: Decision = {
+  error: 'invalid_scope',
+  why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}.`,
+};
+
+export function withoutPage(without: 'seat' | 'client'): RawAnswer {
+  return without === 'seat'
+    ? card(
+        'No workspace',
+        html`<p>
+          You are not a member of any workspace on this server, so you cannot give access to an app. Ask an
+          admin of a workspace for an invitation.
+        </p>`,
+        { status: 403 },
+      )
+    : card(
+        'This app was removed',
+        html`<p>The app no longer exists and got no access. Contact its developer.</p>`,
+        {
+          status: 410,
+        },
+      );
 }

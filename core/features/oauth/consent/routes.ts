@@ -1,9 +1,18 @@
 // Routes of the consent page, which every authorization request shows, even after an earlier consent.
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { leadToSignIn, pageRoute, readSignedForm } from '../../sign-in/index.ts';
-import { paths } from '../paths.ts';
-import { denied, noneOffered, over, withoutPage } from './answers.ts';
-import { consentPromptOf, grantedBy, makeGrant, type ConsentPrompt, type AskingOptions } from './decide.ts';
+import { paths } from '../metadata.ts';
+import {
+  denied,
+  noneOffered,
+  over,
+  withoutPage,
+  consentPromptOf,
+  grantedBy,
+  makeGrant,
+  type ConsentPrompt,
+  type AskingOptions,
+} from './decide.ts';
 import { consentPage } from './page.ts';
 
 export function consentRoutes(options: AskingOptions): Route[] {

@@ -7,7 +7,7 @@ import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { ClientRefused, protocolMetadata } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import { refOf, type Grants } from '../grant-requests.ts';
-import { resourceUrl } from '../resources.ts';
+import { resourceUrl } from '../metadata.ts';
 import type { StoredToken, Tokens } from '../tokens.ts';
 
 export interface Shelves {

@@ -1,20 +1,63 @@
-// Wraps the protocol library, which only this folder imports. The library is loaded by the first request that
-// needs it.
+// Requests of the device flow (RFC 8628), by user code, in the storage of the protocol library.
 import type { default as Library } from 'oidc-provider';
+import { wordOf, type GrantRef } from '../grant-requests.ts';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { RawRequest, RawAnswer } from '../../../kernel/http/route.ts';
 import type { Log } from '../../../platform/lib/log.ts';
-import { wordOf, type GrantRef } from '../grant-requests.ts';
-import { requestedScopes } from '../offered.ts';
-import { paths } from '../paths.ts';
-import { resourceAt, type ProtectedResource } from '../resources.ts';
+import { requestedScopes, paths, resourceAt, type ProtectedResource } from '../metadata.ts';
 import { mintText } from '../tokens.ts';
 import { configurationOf, cookieNames, type ConfigurationOptions } from './configuration.ts';
-import { devicesOf, type Devices } from './devices.ts';
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
 import type { Clients } from '../clients/clients.ts';
 
-export interface AuthorizationRequest {
+interface Devices {
+  /**
+   * Returns the request of a user code. Ignores case and separators.
+   * @returns null for an unknown, expired or decided code
+   */
+  deviceAsking(userCode: string): Promise<Asking | null>;
+  /** @returns false if the request was decided already or has expired */
+  settleDevice(userCode: string, decision: Decision): Promise<boolean>;
+}
+
+function devicesOf(
+  provider: Library,
+  requestOf: (params: Readonly<Record<string, unknown>>) => AuthorizationRequest,
+): Devices {
+  const openDevice = async (userCode: string) => {
+    const code = await provider.DeviceCode.findByUserCode(userCode.toUpperCase().replaceAll(/[^A-Z]/g, ''));
+    return code && code.isValid && code.accountId === undefined && code.error === undefined ? code : null;
+  };
+
+  return {
+    async deviceAsking(userCode) {
+      const code = await openDevice(userCode);
+      if (!code) return null;
+      const { clientId = '', params = {}, jti } = code;
+      return { ...requestOf({ ...params, client_id: clientId }), ticket: jti, redirectUri: null };
+    },
+    async settleDevice(userCode, decision) {
+      const code = await openDevice(userCode);
+      if (!code) return false;
+      const decided =
+        'error' in decision
+          ? { error: decision.error, errorDescription: decision.why }
+          : {
+              accountId: decision.memberId,
+              grantId: wordOf(decision.grant),
+              scope: decision.scopes.join(' '),
+              resource: String(code.params?.resource),
+            };
+      await Object.assign(code, decided).save();
+      return true;
+    },
+  };
+}
+
+// Wraps the protocol library, which only this folder imports. The library is loaded by the first request that
+// needs it.
+
+interface AuthorizationRequest {
   readonly clientId: string;
   readonly resource: ProtectedResource;
   /** Requested scopes that are supported; can be empty. */

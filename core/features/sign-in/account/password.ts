@@ -2,15 +2,12 @@
 import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { accountById, setPasswordOps } from '../../people/index.ts';
-import { passwordMax, passwordMin, passwordProblem } from '../passwords/password-rules.ts';
-import type { Passwords } from '../passwords/passwords.ts';
+import { passwordMax, passwordMin, passwordProblem, type Passwords } from '../passwords.ts';
 import { hidden, isFresh, leadToProof, leadToSignIn } from '../page-parts.ts';
 import { endSessionsOp, stillSignedInOp } from '../sessions.ts';
 import { passwordOf } from '../page.ts';
 import type { SignIn } from '../sign-in.ts';
-import { changeRoute, type ChangeOptions } from './change.ts';
-import { noticeOf } from './change.ts';
-import type { AccountSection } from './page.ts';
+import { changeRoute, type ChangeOptions, noticeOf, type AccountSection } from './page.ts';
 
 interface PasswordOptions extends ChangeOptions {
   readonly passwords: Passwords;

@@ -1,14 +1,31 @@
 // Section of the account page for name and e-mail address. The address identifies the account at sign-in, so
 // a change requires a recent authentication.
 import { html } from '../../../kernel/html.ts';
-import type { Route } from '../../../kernel/http/route.ts';
-import { emailKeyOf, isAddressTaken, renameOps } from '../../people/index.ts';
+import type { Route, RawAnswer } from '../../../kernel/http/route.ts';
+import {
+  emailKeyOf,
+  isAddressTaken,
+  renameOps,
+  type IdentityDeps,
+  accountById,
+  type Account,
+} from '../../people/index.ts';
 import { addressAdvice } from '../../../platform/lib/address.ts';
 import { aboutProblem } from '../join.ts';
-import { hidden, isFresh, leadToProof } from '../page-parts.ts';
-import { changeRoute, type ChangeOptions } from './change.ts';
-import { noticeOf } from './change.ts';
-import type { AccountSection } from './page.ts';
+import {
+  hidden,
+  isFresh,
+  leadToProof,
+  card,
+  leadTo,
+  leadToSignIn,
+  pageRoute,
+  readSignedForm,
+} from '../page-parts.ts';
+import { changeRoute, type ChangeOptions, noticeOf, type AccountSection } from './page.ts';
+import type { Proofs } from '../proof.ts';
+import type { ResetLimits } from '../limits.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
 
 export const profileSection: AccountSection = {
   says: {
@@ -60,4 +77,144 @@ export function profileRoutes(options: ChangeOptions): Route[] {
       },
     ),
   ];
+}
+
+// Section of the account page that sends a link to verify the address of the account. The link works only in
+// a session of the account, so that the owner of a mailbox cannot be tricked into verifying another person's
+// account.
+
+const purpose = 'confirm-address';
+const minutes = 30;
+
+interface ConfirmationOptions {
+  readonly services: IdentityDeps;
+  readonly sessions: Sessions;
+  readonly limits: ResetLimits;
+  readonly proofs: Proofs;
+}
+
+const removed =
+  'Confirming removes existing passkeys, one-time codes and linked accounts, ends all other sessions and revokes the access of apps, because somebody else may have set them up.';
+
+export function confirmationSection({ services: { store, mail } }: ChangeOptions): AccountSection {
+  return {
+    says: {
+      'confirm-sent': `We sent a confirmation link to your address. Open it in this browser within ${minutes} minutes.`,
+      'confirm-wait': 'Three links were sent to this address within an hour. Try again later.',
+      confirmed: 'Your address is confirmed.',
+      'confirm-taken':
+        'Another account has confirmed this address. Sign in to that account, or enter another address.',
+    },
+    async html(who) {
+      const account = mail && (await accountById(store, who.accountId));
+      if (!account || account.isProven) return html``;
+      return html`<section aria-labelledby="confirm">
+        <h2 id="confirm">Confirm your address</h2>
+        <p>Until ${who.email} is confirmed, other people can create accounts with it. ${removed}</p>
+        <form method="post" action="/account/confirm-address">
+          ${hidden('form_token', who.formToken)}
+          <div><button>Send confirmation link</button></div>
+        </form>
+      </section>`;
+    },
+  };
+}
+
+export function confirmationRoutes(options: ConfirmationOptions): Route[] {
+  const { services, sessions, limits } = options;
+  const { store, mail, baseUrl } = services;
+  return [
+    changeRoute(
+      options,
+      {
+        path: 'confirm-address',
+        name: 'account.send-confirmation',
+        summary: 'Send a link that confirms the address',
+      },
+      async (who, _, { peer }) => {
+        const account = await accountById(store, who.accountId);
+        if (!mail || !account || account.isProven) return leadTo(baseUrl, '/account');
+        if (!limits.take(account.emailKey, peer)) return { wrong: 'confirm-wait' };
+        mail.post({
+          to: account.email,
+          subject: 'Confirm your address',
+          text: [
+            `Confirm the address of your account on ${baseUrl}. Open this link within ${minutes} minutes, in the browser in which you are signed in:`,
+            `${baseUrl}/confirm/${tokenFor(options, account)}`,
+            'If you have no account there, ignore this message.',
+          ].join('\n\n'),
+        });
+        return { done: 'confirm-sent' };
+      },
+    ),
+    pageRoute(
+      {
+        method: 'GET',
+        path: '/confirm/{token}',
+        name: 'account.confirm-page',
+        summary: 'Confirm an address',
+      },
+      async ({ headers }, token) => {
+        const who = await sessions.find(headers);
+        if (!who) return leadToSignIn(baseUrl, `/confirm/${encodeURIComponent(token)}`);
+        return (await accountFor(options, token, who)) ? confirmPage(who) : noConfirmation();
+      },
+    ),
+    pageRoute(
+      { method: 'POST', path: '/confirm/{token}', name: 'account.confirm', summary: 'Confirm an address' },
+      async (request, token) => {
+        const who = await sessions.find(request.headers);
+        if (!who) return leadToSignIn(baseUrl, '/account');
+        await readSignedForm(request, baseUrl, who);
+        const account = await accountFor(options, token, who);
+        if (!account) return noConfirmation();
+        await options.proofs.note(account.id, account.emailKey, { sessionId: who.sessionId });
+        const { isProven } = (await accountById(store, account.id)) ?? account;
+        return leadTo(baseUrl, `/account?${isProven ? 'done=confirmed' : 'wrong=confirm-taken'}`);
+      },
+    ),
+  ];
+}
+
+/**
+ * The signature covers the account, the address and the expiry, so that a change of the address invalidates
+ * the token.
+ */
+function tokenFor({ services: { sealing, nowMs } }: ConfirmationOptions, { id, emailKey }: Account): string {
+  const until = String(nowMs() + minutes * 60_000);
+  return `${until}.${sealing.sign(`${id} ${until} ${emailKey}`, purpose)}`;
+}
+
+/** @returns the account of the signed-in person; null if the link is invalid or for another account */
+async function accountFor(
+  { services: { store, sealing, nowMs } }: ConfirmationOptions,
+  token: string,
+  { accountId }: SignedIn,
+): Promise<Account | null> {
+  const [until = '', tag = ''] = token.split('.');
+  const account = await accountById(store, accountId);
+  if (!account || !(nowMs() < Number(until))) return null;
+  return sealing.verify(`${account.id} ${until} ${account.emailKey}`, purpose, tag) ? account : null;
+}
+
+function confirmPage(who: SignedIn): RawAnswer {
+  return card(
+    'Confirm your address',
+    html`<p>You are signed in as ${who.name} (${who.email}). ${removed}</p>
+      <form method="post">
+        ${hidden('form_token', who.formToken)}
+        <button>Confirm ${who.email}</button>
+      </form>`,
+  );
+}
+
+function noConfirmation(): RawAnswer {
+  return card(
+    'This link does not work',
+    html`<p>
+      This link is older than ${minutes} minutes, or belongs to another account or address.
+      <a href="/account">Request a new link</a>.
+    </p>`,
+    { status: 404 },
+  );
 }

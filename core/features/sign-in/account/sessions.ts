@@ -3,8 +3,7 @@ import type { Route } from '../../../kernel/http/route.ts';
 import { hidden, leadTo } from '../page-parts.ts';
 import { endSessionsOp, type ListedSession, type Sessions } from '../sessions.ts';
 import type { AccountGrants } from '../proof.ts';
-import { changeRoute, type ChangeOptions } from './change.ts';
-import type { AccountSection } from './page.ts';
+import { changeRoute, type ChangeOptions, type AccountSection } from './page.ts';
 
 // Shows a `User-Agent` header as browser and system, for display only: clients can send any value.
 

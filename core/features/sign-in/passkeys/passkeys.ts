@@ -1,14 +1,239 @@
+// WebAuthn relying party: the host name of this server (Web Authentication Level 3 §5.1.2).
+import { isIP } from 'node:net';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import type { Ceremony, Ceremonies } from '../challenges.ts';
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  WebAuthnCredential,
+  AuthenticatorTransport,
+} from '@simplewebauthn/server';
+import { Type, type Static, type TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import {
+  type PasskeyRow,
+  insertPasskey,
+  listPasskeys,
+  passkeysMax,
+  deletePasskey,
+  renamePasskey,
+  findPasskey,
+  notePasskeyUse,
+} from './rows.ts';
+import type { IdentityDeps } from '../../people/index.ts';
+import { systemOp } from '../../../platform/store/store.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions.ts';
+
+interface RelyingParty {
+  /**
+   * Host name. Passkeys work only for this name, so they stop working when the server moves to another one.
+   */
+  readonly id: string;
+  readonly origin: string;
+}
+
+/**
+ * @returns null at addresses for which browsers do not support passkeys: IP addresses, and http except for
+ * localhost
+ */
+function relyingPartyOf(baseUrl: string): RelyingParty | null {
+  const { hostname, origin, protocol } = new URL(baseUrl);
+  if (hostname.startsWith('[') || isIP(hostname) !== 0) return null;
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  return protocol === 'https:' || isLocal ? { id: hostname, origin } : null;
+}
+
+// Options for the WebAuthn calls of browsers, and the WebAuthn challenge, which binds the response to them.
+
+/** Allows enough time to fetch the device with the passkey. */
+const timeoutMs = 300_000;
+
+interface CredentialRequest {
+  /** Input of `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. */
+  readonly options: object;
+  readonly cookie: string;
+}
+
+/** Returns the WebAuthn challenge: bytes for the options, and base64url text as in the response. */
+function challengeOf(ceremony: Ceremony<unknown>): {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly text: string;
+} {
+  const text = ceremony.secret('challenge');
+  return { bytes: new Uint8Array(Buffer.from(text, 'base64url')), text };
+}
+
+function tooLate(): ApiError {
+  return new ApiError('forbidden', 'The request has expired, or was started in another browser. Try again.');
+}
+
+// Verifies WebAuthn responses (Web Authentication Level 3 §7.1, §7.2): challenge, relying party, user verification and signature.
+
+const base64url = Type.String({ pattern: '^[A-Za-z0-9_-]{1,20000}$' });
+const answerWith = <R extends Record<string, TSchema>>(response: R) =>
+  Type.Object({
+    id: base64url,
+    rawId: base64url,
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: base64url, ...response }),
+  });
+const attestation = answerWith({
+  attestationObject: base64url,
+  transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 })),
+});
+const assertion = answerWith({
+  authenticatorData: base64url,
+  signature: base64url,
+  userHandle: Type.Optional(Type.Union([base64url, Type.Null()])),
+});
+
+/** @throws ApiError validation_failed, forbidden */
+async function checkAttestation(
+  answer: unknown,
+  { id, origin }: RelyingParty,
+  challenge: string,
+): Promise<WebAuthnCredential> {
+  const checked = shaped(attestation, answer);
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response: { ...checked, clientExtensionResults: {} } as RegistrationResponseJSON,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+  }).catch(refuse);
+  return verified ? registrationInfo.credential : refuse();
+}
+
+/**
+ * @param known finds a stored passkey by its credential id
+ * @returns the stored passkey and its new signature counter
+ * @throws ApiError validation_failed, forbidden
+ */
+async function checkAssertion(
+  answer: unknown,
+  { id, origin }: RelyingParty,
+  challenge: string,
+  known: (credentialId: string) => Promise<PasskeyRow | undefined>,
+): Promise<{ readonly row: PasskeyRow; readonly counter: number }> {
+  const checked = shaped(assertion, answer);
+  const response = { ...checked, clientExtensionResults: {} } as AuthenticationResponseJSON;
+  const row = await known(response.id);
+  if (!row)
+    throw new ApiError(
+      'forbidden',
+      'This server has no such passkey registered. It may have been removed; use another one.',
+    );
+  const { userHandle } = response.response;
+  if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== row.account_id) refuse();
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
+  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    credential: {
+      id: row.credential_id,
+      publicKey: new Uint8Array(row.public_key),
+      counter: row.counter,
+    },
+  }).catch(refuse);
+  return verified ? { row, counter: authenticationInfo.newCounter } : refuse();
+}
+
+function shaped<S extends TSchema>(schema: S, answer: unknown): Static<S> {
+  if (Check(schema, answer)) return answer;
+  throw new ApiError(
+    'validation_failed',
+    'The credential is malformed. Send the result of PublicKeyCredential.toJSON.',
+  );
+}
+
+/** @throws ApiError forbidden */
+function refuse(cause?: unknown): never {
+  throw new ApiError('forbidden', 'This passkey could not be verified. Try again.', { cause });
+}
+
+const passkeyPrefix = 'psk';
+
+interface Adding {
+  askToAdd(who: SignedIn): Promise<CredentialRequest>;
+  /**
+   * @param answer result of `PublicKeyCredential.toJSON` in the browser
+   * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
+   */
+  add(who: SignedIn, headers: Headers, answer: unknown, name: string): Promise<void>;
+}
+
+function createAdding(
+  { store, ids, nowMs }: IdentityDeps,
+  ceremonies: Ceremonies,
+  party: RelyingParty,
+): Adding {
+  return {
+    async askToAdd(who) {
+      const { ceremony, cookie } = await ceremonies.begin('add-passkey', who.accountId, null);
+      const rows = await store.readSystem(listPasskeys, { account: who.accountId });
+      return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
+    },
+    async add({ accountId, sessionId }, headers, answer, name) {
+      const ceremony = await ceremonies.take('add-passkey', headers);
+      if (ceremony?.accountId !== accountId) throw tooLate();
+      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const row = {
+        id: ids.next(passkeyPrefix),
+        account: accountId,
+        name,
+        now: nowMs(),
+        credential: credential.id,
+        key: credential.publicKey,
+        counter: credential.counter,
+        transports: JSON.stringify(credential.transports ?? []),
+      };
+      const outcome = await store.commit([
+        stillSignedInOp(sessionId),
+        systemOp(insertPasskey, row, { expectRows: 1 }),
+      ]);
+      if (outcome.ok) return;
+      if (outcome.op === 0) throw tooLate();
+      throw new ApiError(
+        'conflict',
+        outcome.reason === 'lost_race'
+          ? `You have ${passkeysMax} passkeys, which is the maximum. Remove one first.`
+          : 'This passkey was added already. Use it to sign in, or add another one.',
+      );
+    },
+  };
+}
+
+async function optionsFor(
+  { id: rpID }: RelyingParty,
+  { accountId, name, email }: SignedIn,
+  known: readonly PasskeyRow[],
+  challenge: Uint8Array<ArrayBuffer>,
+): Promise<object> {
+  // Loaded on first use, because most processes never handle a passkey.
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server');
+  return generateRegistrationOptions({
+    rpName: 'Tatami',
+    rpID,
+    userName: email,
+    userDisplayName: name,
+    timeout: timeoutMs,
+    challenge,
+    userID: new TextEncoder().encode(accountId),
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    excludeCredentials: known.map((row) => ({
+      id: row.credential_id,
+      transports: JSON.parse(row.transports_json) as AuthenticatorTransport[],
+    })),
+  });
+}
+
 // Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
 // and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
-import type { IdentityDeps } from '../../people/index.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { systemOp } from '../../../platform/store/store.ts';
-import type { Ceremonies } from '../challenges.ts';
-import { createAdding, type Adding } from './adding.ts';
-import { relyingPartyOf, type RelyingParty } from './relying-party.ts';
-import { deletePasskey, listPasskeys, renamePasskey, findPasskey, notePasskeyUse } from './rows.ts';
-import { checkAssertion } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 
 export const passkeyNameMax = 60;
 

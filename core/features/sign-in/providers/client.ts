@@ -6,7 +6,7 @@ import { addressKey } from '../../../platform/lib/address.ts';
 import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import type { Ceremony } from '../challenges.ts';
 import { proofMs } from '../page-parts.ts';
-import type { ProviderSettings } from './provider.ts';
+import type { ProviderSettings } from '../settings.ts';
 
 const connectTimeoutMs = 5_000;
 const totalTimeoutMs = 10_000;

@@ -1,10 +1,66 @@
-// Links from accounts to external accounts, which are identified by issuer and subject.
+// Statements for external accounts.
+import { systemStatement } from '../../../platform/store/statement.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 import type { OutsidePerson } from './client.ts';
-import { deleteOutside, findOutside, insertOutside, listOutside, noteOutsideUse } from './rows.ts';
+
+const ofAccount = 'an account belongs to the installation, and so do its links';
+
+interface OutsideRow {
+  id: string;
+  account_id: string;
+  issuer: string;
+  shown_as: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
+const columns = 'id, account_id, issuer, shown_as, created_at, last_used_at';
+
+/**
+ * Fails if the external account is linked already. Changes nothing if the account has another link to the
+ * provider.
+ */
+const insertOutside = systemStatement(
+  'outside_accounts.insert',
+  ofAccount,
+  `INSERT INTO outside_accounts (id, account_id, issuer, subject, shown_as, created_at)
+   SELECT :id, :account, :issuer, :subject, :shown, :now
+   WHERE NOT EXISTS (SELECT 1 FROM outside_accounts WHERE account_id = :account AND issuer = :issuer)`,
+);
+const findOutside = systemStatement<OutsideRow>(
+  'outside_accounts.by_subject',
+  ofAccount,
+  `SELECT ${columns} FROM outside_accounts WHERE issuer = :issuer AND subject = :subject`,
+);
+const listOutside = systemStatement<OutsideRow>(
+  'outside_accounts.of_account',
+  ofAccount,
+  `SELECT ${columns} FROM outside_accounts WHERE account_id = :account ORDER BY id`,
+);
+const noteOutsideUse = systemStatement(
+  'outside_accounts.note_use',
+  ofAccount,
+  'UPDATE outside_accounts SET last_used_at = :now, shown_as = :shown WHERE id = :id',
+);
+export const deleteOutsideOf = systemStatement(
+  'outside_accounts.delete_all',
+  ofAccount,
+  'DELETE FROM outside_accounts WHERE account_id = :account AND issuer <> :kept',
+);
+/** Deletes nothing if the account has no other sign-in method. */
+const deleteOutside = systemStatement(
+  'outside_accounts.delete',
+  ofAccount,
+  `DELETE FROM outside_accounts WHERE id = :id AND account_id = :account AND (
+     EXISTS (SELECT 1 FROM accounts AS a WHERE a.id = :account AND a.password_hash IS NOT NULL)
+     OR EXISTS (SELECT 1 FROM passkeys AS p WHERE p.account_id = :account)
+     OR EXISTS (SELECT 1 FROM outside_accounts AS o WHERE o.account_id = :account AND o.id <> :id))`,
+);
+
+// Links from accounts to external accounts, which are identified by issuer and subject.
 
 const outsidePrefix = 'out';
 

@@ -1,8 +1,93 @@
+// Order of deliveries per entity, for endpoints that request it. For each order key, only the first open delivery is due. The others are
+// chained: the batch that ends one makes the next one due. So a crash cannot break a chain, and a retrying delivery only delays
+// deliveries of the same issue (or other object).
+import {
+  neverMs,
+  returningWork,
+  type Leases,
+  type WorkQueue,
+  type Unit,
+  type UnitRows,
+  type WorkItem,
+} from '../../../kernel/events/work/queue.ts';
+import type { WorkRow } from '../../../kernel/events/work/rows.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store, scopeOf } from '../../../platform/store/store.ts';
+import { insertDeliveriesOp, insertDeliveryOp, type DeliveryRow, findDelivery } from './rows.ts';
+import type { WebhookMessage } from '../payload.ts';
+
+const ahead = `SELECT 1 FROM deliveries AS d INDEXED BY deliveries_ordered JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
+  WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.order_key = :orderKey
+    AND d.status IN ('pending', 'retrying') AND d.id <> :id AND w.due_at <> :never`;
+
+const addInOrder = tenantStatement<WorkRow>(
+  'due_work.add_in_order',
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   SELECT :ws, :id, 'delivery', :endpointId, CASE WHEN behind THEN :never ELSE :dueAt END,
+     CASE WHEN behind THEN 0 ELSE :leaseUntil END, CASE WHEN behind THEN NULL ELSE :owner END, 1
+   FROM (SELECT EXISTS (${ahead}) AS behind)
+   ${returningWork}`,
+);
+const free = tenantStatement<WorkRow>(
+  'due_work.free_next',
+  `UPDATE due_work SET due_at = :dueAt, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
+   WHERE workspace_id = :ws AND due_at = :never AND NOT EXISTS (${ahead}) AND id = (
+     SELECT d.id FROM deliveries AS d WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.order_key = :orderKey
+       AND d.status IN ('pending', 'retrying') AND d.id <> :id ORDER BY d.sequence, d.id LIMIT 1)
+   ${returningWork}`,
+);
+
+const openOfKey = tenantStatement<{ id: string }>(
+  'deliveries.open_of_key',
+  `SELECT id FROM deliveries INDEXED BY deliveries_ordered WHERE workspace_id = :ws AND endpoint_id = :endpointId
+     AND order_key = :orderKey AND status IN ('pending', 'retrying') LIMIT 1`,
+);
+
+/** Returns true if an open delivery with the same key is stored. */
+async function isOpenBefore(store: Store, scope: Scope, delivery: Ordered): Promise<boolean> {
+  const { endpoint_id: endpointId, order_key: orderKey } = delivery;
+  return (await store.readOne(scope, openOfKey, { endpointId, orderKey })) !== undefined;
+}
+
+interface Ordered {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly order_key: string;
+}
+
+/**
+ * Queues a delivery like `WorkQueue.add`, but chained behind an open delivery with the same key. The delivery
+ * must already be inserted.
+ * @param leases the queue, or its draft for planning many rows
+ */
+function addInOrderOp(
+  queue: WorkQueue,
+  leases: Leases,
+  scope: Scope,
+  delivery: Ordered,
+  dueAtMs: number,
+): Op {
+  const lease = leases.lease(scope, delivery.endpoint_id, dueAtMs);
+  return queue.due(tenantOp(scope, addInOrder, { ...keyOf(delivery), ...lease }));
+}
+
+/** Makes the next delivery of the key due. Must be in the batch that ends the current one. */
+export function freeNextOp(queue: WorkQueue, scope: Scope, ended: Ordered, nowMs: number): Op {
+  const lease = queue.lease(scope, ended.endpoint_id, nowMs);
+  return queue.due(tenantOp(scope, free, { ...keyOf(ended), ...lease }));
+}
+
+export function isOrdered<D extends { readonly order_key: string | null }>(
+  delivery: D,
+): delivery is D & { readonly order_key: string } {
+  return delivery.order_key !== null;
+}
+
+function keyOf({ id, endpoint_id: endpointId, order_key: orderKey }: Ordered) {
+  return { id, endpointId, orderKey, never: neverMs };
+}
+
 // Inserts new deliveries and queues their work in the same batch.
-import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { Op, Scope } from '../../../platform/store/store.ts';
-import { addInOrderOp, isOrdered } from './order.ts';
-import { insertDeliveriesOp, insertDeliveryOp, type DeliveryRow } from './rows.ts';
 
 /** @param sample payload of a delivery whose event is not in the log */
 export function queueDeliveryOps(
@@ -70,5 +155,55 @@ function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
       );
       op.taken?.(returned);
     },
+  };
+}
+
+// Units of work for deliveries of current events. Most deliveries end with their first attempt and are
+// written once, together with the attempt. A delivery that has to wait gets its row and a work row first.
+
+export interface DeliveryUnit extends Unit {
+  readonly delivery: DeliveryRow;
+  readonly message: WebhookMessage;
+}
+
+/** @param perform makes the first attempt */
+export function deliveryUnit(
+  { workspaceId }: Scope,
+  delivery: DeliveryRow,
+  message: WebhookMessage,
+  perform: (item: WorkItem, delivery: DeliveryRow, message: WebhookMessage) => Promise<void>,
+): DeliveryUnit {
+  const { id, endpoint_id: endpointId, order_key: key } = delivery;
+  return {
+    delivery,
+    message,
+    id,
+    scope: scopeOf(workspaceId, endpointId),
+    subject: endpointId,
+    sequence: delivery.sequence ?? 0,
+    orderKey: key === null ? null : `${endpointId} ${key}`,
+    perform: (item) => perform(item, delivery, message),
+  };
+}
+
+/** @param remember called for a stored delivery, so that its first attempt need not read it again */
+export function deliveryRows(
+  store: Store,
+  remember: (scope: Scope, delivery: DeliveryRow, message: WebhookMessage, soon: boolean) => void,
+  queue: () => WorkQueue,
+): UnitRows<DeliveryUnit> {
+  return {
+    isBlocked: async ({ scope, delivery }) => isOrdered(delivery) && isOpenBefore(store, scope, delivery),
+    isStored: async ({ scope, id }) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
+    insertOp: (scope, units) =>
+      insertDeliveriesOp(
+        scope,
+        units.map(({ delivery }) => delivery),
+      ),
+    addInOrderOp({ scope, delivery }, leases, nowMs) {
+      if (!isOrdered(delivery)) throw new Error('A delivery without an order key cannot be added in order.');
+      return addInOrderOp(queue(), leases, scope, delivery, nowMs);
+    },
+    stored: ({ scope, delivery, message }) => remember(scope, delivery, message, false),
   };
 }

@@ -11,7 +11,7 @@ import {
   replayDelivery,
   type DeliveryWork,
   makeDelivery,
-} from './deliveries.ts';
+} from './operations.ts';
 import { DeliveryDetail, DeliveryResponse, deliveryOrigin, deliveryStatus } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 import { announce, type ChangeSet } from '../../../kernel/changes/change.ts';

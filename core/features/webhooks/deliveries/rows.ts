@@ -3,7 +3,6 @@ import type { EventRow } from '../../../kernel/events/event.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import type { Endpoint } from '../endpoints/model.ts';
-import { orderKeyOf } from './order.ts';
 import { packHeaders } from './sent-headers.ts';
 
 type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
@@ -146,6 +145,14 @@ export function newDelivery(
     next_attempt_at: null,
     finished_at: null,
   };
+}
+
+/** Returns the order key for an ordered endpoint: the issue of the event, or else the event's entity. */
+function orderKeyOf(
+  endpoint: { readonly ordering: 'none' | 'entity' },
+  event: { readonly subjectId: string | null; readonly entityId: string },
+): string | null {
+  return endpoint.ordering === 'entity' ? (event.subjectId ?? event.entityId) : null;
 }
 
 /** @param sample payload of a delivery whose event is not in the log */

@@ -1,11 +1,50 @@
-// Storage and events of webhook endpoints. Their address and secrets are stored sealed.
+// Subscription of an endpoint: the properties that select its events. A change stores the previous subscription, so
+// that each event is matched against the subscription at its time.
+import { sameValue } from '../../../kernel/changes/change.ts';
+import { storeSubscriptionOp } from '../../../kernel/events/consumers/past-subscriptions.ts';
+import type { Op, Scope } from '../../../platform/store/store.ts';
 import { json, plain, type Column, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
-import { switchOps } from '../deliveries/off.ts';
-import type { PreviousSecret } from '../secret.ts';
-import { addressField, displayAddress } from './address.ts';
+import { switchOps } from '../deliveries/canceler.ts';
+import { type PreviousSecret, addressField, displayAddress } from './secrets.ts';
 import { webhook } from './contract.ts';
-import { storePastSubscription } from './subscription.ts';
+
+/** Name of the consumer that turns events into deliveries. */
+export const consumerName = 'webhooks';
+
+/** Properties that decide which events an endpoint receives, and in which order. */
+export interface EndpointSubscription {
+  readonly enabled: boolean;
+  readonly events: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly filter: unknown;
+  readonly ordering: 'none' | 'entity';
+  readonly sinceSequence: number;
+}
+
+type Stored = EndpointSubscription & { readonly id: string; readonly deletedAt: number | null };
+
+function subscriptionOf({
+  enabled,
+  deletedAt,
+  events,
+  namespaces,
+  filter,
+  ordering,
+  sinceSequence,
+}: Stored): EndpointSubscription {
+  return { enabled: enabled && deletedAt === null, events, namespaces, filter, ordering, sinceSequence };
+}
+
+/** Returns the ops that store the previous subscription, for the batch of the change, before its events. */
+function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
+  const [previous, subscription] = [subscriptionOf(before), subscriptionOf(after)];
+  return sameValue(previous, subscription)
+    ? []
+    : [storeSubscriptionOp(scope, consumerName, before.id, previous)];
+}
+
+// Storage and events of webhook endpoints. Their address and secrets are stored sealed.
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',

@@ -5,10 +5,14 @@ import { defineRoute } from '../../../kernel/http/route.ts';
 import { Closed, idOf, namedSchema, time, version } from '../../../platform/lib/schema.ts';
 import { defineResource, type Resource } from '../../../kernel/resource/define.ts';
 import { webhook } from './contract.ts';
-import { createEndpoint, updateEndpoint, type EndpointRules } from './endpoints.ts';
+import {
+  createEndpoint,
+  updateEndpoint,
+  type EndpointRules,
+  rotateSecret,
+  SecretRotate,
+} from './operations.ts';
 import { endpointModel } from './model.ts';
-import './loss.ts';
-import { rotateSecret, SecretRotate } from './rotate.ts';
 
 const EndpointCreated = namedSchema(
   'WebhookCreated',

@@ -3,8 +3,14 @@ import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
-import { cancelReplay, createReplay, getReplay, listReplays } from './replays.ts';
-import { ReplayCreate, ReplayResponse } from './schema.ts';
+import {
+  cancelReplay,
+  createReplay,
+  getReplay,
+  listReplays,
+  ReplayCreate,
+  ReplayResponse,
+} from './operations.ts';
 
 const ofEndpoint = Closed({ id: idOf(webhook.id) });
 const ofReplay = Closed({ id: idOf(idPrefixes.replay) });

@@ -1,5 +1,5 @@
 // Runs replays page by page. Deliveries and progress of a page are one batch, so a crash repeats no page.
-import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
+import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { type Ids, idPrefixes } from '../../../platform/lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../../platform/store/store.ts';
@@ -9,8 +9,10 @@ import type { Subscriptions } from '../subscriptions.ts';
 import { findReplay, moveReplayOp, type ReplayRow, settledEvents } from './rows.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
+import type { SeenTimes } from '../../../kernel/events/wall-clock.ts';
+import type { Log } from '../../../platform/lib/log.ts';
 
-export interface ReplayDeps {
+interface ReplayDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -28,7 +30,7 @@ interface ReplayWorkerOptions extends ReplayDeps {
   stopped(): boolean;
 }
 
-export function createReplayWorker(
+function createReplayWorker(
   options: ReplayWorkerOptions,
 ): (item: WorkItem, queue: WorkQueue) => Promise<void> {
   return async (item, queue) => {
@@ -145,5 +147,45 @@ async function planPage(
     ),
     to,
     status: isLast ? 'done' : 'running',
+  };
+}
+
+// Queue and worker of replays. On shutdown the worker finishes only its current page.
+
+const concurrentReplays = 8;
+
+export interface Replays {
+  readonly queue: WorkQueue;
+  stop(): Promise<void>;
+}
+
+interface ReplaysOptions extends ReplayDeps {
+  readonly log: Log;
+  readonly owner: string;
+  readonly seen: SeenTimes;
+  mayWork(): boolean;
+}
+
+export function createReplays(options: ReplaysOptions): Replays {
+  const { store, clock, log, owner, seen, mayWork } = options;
+  let stopped = false;
+  const queue = createWorkQueue({
+    store,
+    clock,
+    log,
+    mayWork,
+    kind: 'replay',
+    owner,
+    seen,
+    setBack: () => [],
+    capacity: concurrentReplays,
+    perform: createReplayWorker({ ...options, stopped: () => stopped }),
+  });
+  return {
+    queue,
+    async stop() {
+      stopped = true;
+      await queue.stop();
+    },
   };
 }

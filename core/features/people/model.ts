@@ -1,0 +1,46 @@
+// Model of members, separate from their operations, so that the role rules can read the caller without an
+// import cycle.
+import { modelOf } from '../../kernel/resource/model.ts';
+import { addressKey } from '../../platform/lib/address.ts';
+import { foldCase } from '../../platform/lib/text/words.ts';
+import { member } from './contract.ts';
+import { rightsOfRole, type Role, type Membership } from '../../kernel/rights/roles.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import type { Scope, Store } from '../../platform/store/store.ts';
+
+export const memberModel = modelOf(member, {
+  // Normalized address for look-ups.
+  columns: {
+    emailKey: {
+      column: 'email_key',
+      from: 'email',
+      // Addresses stored before normalization can be invalid under the current rules; their key is the
+      // case-folded address.
+      write: (email) => (typeof email === 'string' ? (addressKey(email) ?? foldCase(email)) : null),
+    },
+  },
+  shows: { teams: ({ teams }, { directory }) => teams.flatMap((id) => directory.teams.get(id)?.key ?? []) },
+});
+export type Member = NonNullable<Awaited<ReturnType<typeof memberModel.find>>>;
+
+// Looks up the current name, role and rights of a member, which limit the rights of every token of the
+// member.
+
+const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
+  'members.standing',
+  'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
+const keysOfTeams = tenantStatement<{ key: string }>(
+  'teams.keys',
+  'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+/** @returns null for an unknown or removed member */
+export async function membershipOf(store: Store, scope: Scope, memberId: string): Promise<Membership | null> {
+  const row = await store.readOne(scope, findMember, { id: memberId });
+  if (!row) return null;
+  const { name, role, teams_json: ids } = row;
+  const teams = role === 'guest' ? await store.read(scope, keysOfTeams, { ids }) : [];
+  const keys = teams.map(({ key }) => key);
+  return { name, role, rights: rightsOfRole(role, keys) };
+}
