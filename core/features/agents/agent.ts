@@ -1,4 +1,5 @@
-// Turns guarded writes of agents into proposals. The check runs on the changes before their commit.
+// Calls API operations in process for an agent, with the rights and rate limits of its token. Guarded writes
+// become proposals.
 import { type Change, actionOf } from '../../kernel/changes/change.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { ApprovalCheck } from '../../kernel/http/call.ts';
@@ -15,10 +16,6 @@ import type { RawRequest } from '../../kernel/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../../kernel/http/values.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 
-// Assigns writes to guarded action classes by their effects instead of their parameters, so that the result
-// does not depend on how a request selects a state: by name, by type, or as the default of another team.
-// docs/decisions/0071.
-
 /** Effect of a write on one object. */
 export interface ToolEffect {
   readonly does: 'create' | 'update' | 'delete';
@@ -29,7 +26,11 @@ export interface ToolEffect {
   readonly isOwn: boolean;
 }
 
-/** Creations are in no class, because the created object is the agent's own. */
+/**
+ * Assigns writes to guarded action classes by their effects instead of their parameters, so that the result
+ * does not depend on how a request selects a state: by name, by type, or as the default of another team.
+ * Creations are in no class, because the created object is the agent's own. docs/decisions/0071.
+ */
 export function classesOf(effects: readonly ToolEffect[]): ReadonlySet<GuardedClass> {
   const moved = effects.filter(({ does }) => does !== 'create');
   const classes = new Set<GuardedClass>();
@@ -45,8 +46,6 @@ function finishes({ does, stateBefore, stateAfter }: ToolEffect): boolean {
   return does === 'update' && stateAfter !== stateBefore && isFinishedState(stateAfter);
 }
 
-// Records the issues that a client has created for a member.
-
 const insert = tenantStatement(
   'agent_issues.add',
   'INSERT INTO agent_issues (workspace_id, issue_id, client_id, member_id) VALUES (:ws, :issue, :client, :member)',
@@ -59,6 +58,7 @@ const findOwn = tenantStatement<{ issue_id: string }>(
 
 const whoseOf = ({ id, memberId }: Actor) => ({ client: id, member: memberId ?? '' });
 
+/** Records the issues that a client has created for a member. */
 function noteOwnOps(scope: Scope, actor: Actor, issueIds: readonly string[]): Op[] {
   return issueIds.map((issue) => tenantOp(scope, insert, { issue, ...whoseOf(actor) }));
 }
@@ -75,7 +75,10 @@ async function ownAmong(
   return new Set(rows.map((row) => row.issue_id));
 }
 
-/** Returns a check against the guarded classes of the workspace and of the grant. */
+/**
+ * Returns a check of the changes before their commit, against the guarded classes of the workspace and of the
+ * grant.
+ */
 function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck {
   return async (now, { changes }) => {
     const emitted = changes.filter(({ isSilent }) => !isSilent);
@@ -108,8 +111,6 @@ function effectOf(change: Change, { states }: Directory, own: ReadonlySet<string
     isOwn: own.has(change.id),
   };
 }
-
-// Calls API operations in process for an agent, with the rights and rate limits of its token.
 
 export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>

@@ -38,15 +38,16 @@ const firstScopes = [
   ...['members:read', 'projects:read', 'proposals:read', 'teams:read', 'workflows:read'],
 ];
 
-// Protects the endpoint against DNS rebinding with checks of the Host and Origin headers.
-
 interface Hosts {
   readonly baseUrl: string;
   /** Origins whose pages may call the endpoint. `*` allows none here: each origin must be listed. */
   readonly corsOrigins: '*' | readonly string[];
 }
 
-/** @throws ApiError forbidden */
+/**
+ * Protects the endpoint against DNS rebinding.
+ * @throws ApiError forbidden
+ */
 function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hosts): void {
   const own = new URL(baseUrl);
   const host = hostnameOf(`http://${headers.get('host') ?? ''}`);
@@ -153,8 +154,6 @@ export function lackOf(
     },
   );
 }
-
-// Converts requests and responses of the HTTP layer to the `Request` and `Response` of the SDK.
 
 const bodyBytesMax = 1024 * 1024;
 const keepAliveMs = 15_000;

@@ -170,9 +170,6 @@ function cut(text: string): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax)}\n… (cut: ${text.length} characters)`;
 }
 
-// Completes arguments of resources and prompts with objects that the agent can read. Without the scope there
-// are no values.
-
 const valuesMax = 50;
 
 interface Typed {
@@ -247,6 +244,10 @@ const completers: Readonly<Record<string, Readonly<Record<string, Completer>>>> 
   release_notes: { team: teamKey },
 };
 
+/**
+ * Completes an argument of a resource or a prompt with objects that the agent can read. Without the scope
+ * there are no values.
+ */
 export async function complete(
   agent: Agent,
   of: string,

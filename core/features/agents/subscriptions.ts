@@ -46,8 +46,6 @@ export interface McpSubscriptions {
   stop(): void;
 }
 
-// Maps events to the resources that they change.
-
 interface WatchedResource {
   readonly uri: string;
   /** Content of the resource: one object, by its id or identifier, or a list of issues. */

@@ -141,11 +141,12 @@ export const apiKeys = defineResource(apiKey, apiKeyModel, {
 
 const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys:read')?.own ?? false;
 
-// Permission to create, roll and revoke keys: members for themselves, admins also for others, and only owners
-// for owners. A key has the rights of its member, so a key for a member with a higher role would raise the
-// rights of the caller.
-
-/** @throws ApiError forbidden */
+/**
+ * Members create, roll and revoke keys for themselves, admins also for others, and only owners for owners. A
+ * key has the rights of its member, so a key for a member with a higher role would raise the rights of the
+ * caller.
+ * @throws ApiError forbidden
+ */
 async function requireHolder(ctx: Context, memberId: string): Promise<void> {
   requirePerson(ctx, 'create, roll or revoke keys');
   const { memberId: callerId } = ctx.authority.actor;

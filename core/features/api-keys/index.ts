@@ -11,8 +11,6 @@ export const apiKeys = defineFeature({
   samples: apiKeySamples,
 });
 
-export { createFindKey } from './token.ts';
 export { afterRevocation } from './handed.ts';
-export { apiKeyModel, newKey, type ApiKey } from './model.ts';
-export { rollKey, graceHoursMax } from './model.ts';
-export { publicPartOf } from './token.ts';
+export { apiKeyModel, graceHoursMax, newKey, rollKey, type ApiKey } from './model.ts';
+export { createFindKey, publicPartOf } from './token.ts';

@@ -1,4 +1,5 @@
-// Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
+// Model of API keys, and how keys are created and rolled. The text of a key is shown once; only its hash is
+// stored.
 import { type Maker, type CreationDeps, isPresent } from '../people/index.ts';
 import { plain } from '../../kernel/changes/operations.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
@@ -73,9 +74,6 @@ export function newKey({ ids, nowMs }: CreationDeps, { maker, ...terms }: KeyTer
   return { change, text: token.text };
 }
 
-// Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
-// so that clients can switch without downtime.
-
 export const graceHoursDefault = 24;
 export const graceHoursMax = 24;
 
@@ -105,7 +103,12 @@ interface RollDeps extends CreationDeps {
   readonly directory: Directory;
 }
 
-/** @throws ApiError conflict if the key has ended or was rolled before, or its member was removed; validation_failed */
+/**
+ * Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
+ * so that clients can switch without downtime.
+ * @throws ApiError conflict if the key has ended or was rolled before, or its member was removed;
+ * validation_failed
+ */
 export function rollKey(of: RollDeps, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;

@@ -57,8 +57,7 @@ const AuditEntry = namedSchema(
   }),
 );
 
-// The audit log: a view of the event log, newest first, without the values of changed fields.
-
+/** Returns a view of the event log, newest first, without the values of changed fields. */
 async function listAudit(
   ctx: Context,
   query: PageParameters & { actor?: string; target?: string; action?: string },

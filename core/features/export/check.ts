@@ -1,4 +1,5 @@
-// Checks of the columns of exported rows, derived from the database schema, the contracts and `tables.ts`.
+// Checks an exported workspace before any of it is written: each row against its table, and all rows together
+// in a scratch database, with its constraints and with rules that span rows. docs/decisions/0077.
 import type { TSchema } from 'typebox';
 import type { Field } from '../../kernel/contract/field.ts';
 import type { Contract } from '../../kernel/contract/contract.ts';
@@ -139,9 +140,6 @@ function cellOfName(
   const referenced = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
   return referenced?.contract && table !== 'events' ? id(referenced.contract.id) : undefined;
 }
-
-// Checks an exported workspace before any of it is written: each row against its table, and all rows together in a scratch database,
-// with its constraints and with rules that span rows. docs/decisions/0077.
 
 /** Maximum number of bad lines that an error lists, each with all its faults. */
 const faultyLinesMax = 20;

@@ -95,14 +95,15 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
   if (end !== '') yield end;
 }
 
-// File contents in an exported workspace: written in pieces, before the attachments that name them.
-
 /** Table whose rows name contents by SHA-256, until the rows are deleted. */
 export const naming = 'attachments';
 /** 1 MiB in base64. */
 const pieceBytes = 768 * 1024;
 
-/** @throws ApiError if the content of an attachment is missing or damaged */
+/**
+ * Returns the file contents of a workspace in pieces, which precede the attachments that name them.
+ * @throws ApiError if the content of an attachment is missing or damaged
+ */
 export async function* contentsOf(
   db: Connection,
   pathOf: Blobs['pathOf'],

@@ -21,8 +21,15 @@ export const inbox = defineFeature({
   },
 });
 
-export { archiveItemsAbout, withoutTextOfItems } from './items.ts';
-export { adminsOf, newItem, itemsForAdmins, itemsFor, type InboxItemInput } from './items.ts';
+export {
+  adminsOf,
+  archiveItemsAbout,
+  itemsFor,
+  itemsForAdmins,
+  newItem,
+  type InboxItemInput,
+  withoutTextOfItems,
+} from './items.ts';
 export { inboxItemModel, type InboxItemResponse } from './model.ts';
 export { listeningTo } from './preferences.ts';
 export { problemChanges, reportedKinds, type ReportedKind, type ReportedProblem } from './problem.ts';

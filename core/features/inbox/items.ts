@@ -1,4 +1,4 @@
-// Creates inbox items, one for each recipient.
+// Creates inbox items, one for each recipient, and archives or redacts those about a proposal.
 import type { Change } from '../../kernel/changes/change.ts';
 import type { Directory, Context } from '../../kernel/context.ts';
 import { type Ids, firstIdOf } from '../../platform/lib/ids.ts';
@@ -57,8 +57,6 @@ export function adminsOf({ members }: Directory): string[] {
     .map(({ id }) => id);
 }
 
-// Archives inbox items about a decided proposal, and redacts them when the text of the proposal is purged.
-
 const ofTarget = tenantStatement<{ id: string }>(
   'inbox_items.of_proposal',
   `SELECT id FROM inbox_items INDEXED BY inbox_items_proposal
@@ -80,7 +78,10 @@ const say = tenantStatement(
   'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
 );
 
-/** Returns statements that replace the body of every item about the target, archived ones included. */
+/**
+ * Returns statements that replace the body of every item about a proposal whose text is purged, archived ones
+ * included.
+ */
 export async function withoutTextOfItems(
   ctx: Context,
   { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
@@ -95,7 +96,9 @@ export async function withoutTextOfItems(
   return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
 }
 
-/** The changes must be committed in the batch that decides the proposal. */
+/**
+ * Archives the items about a decided proposal. The changes must be committed in the batch that decides it.
+ */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
   const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
   const items = await inboxItemModel.findMany(

@@ -67,8 +67,6 @@ export function excerptOf(text: string): string {
   return line.length <= excerptMax ? line : `${line.slice(0, excerptMax).trimEnd()}…`;
 }
 
-// Notifications about issues: assignment, mentions, triage, and changes for subscribers.
-
 /** An issue whose creation time is this much older than its event was imported, and notifies nobody. */
 const importedMs = minuteMs;
 
@@ -95,6 +93,7 @@ interface Change {
   readonly changes: readonly string[];
 }
 
+/** Notifies of assignment, mentions and triage, and subscribers of changes. */
 export async function newsOfIssue(ctx: Context, event: EventRow): Promise<News | null> {
   const change = changeIn(ctx, event);
   const { assigned, mentioned, comesToTriage, changes } = change;

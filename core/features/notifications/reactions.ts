@@ -28,8 +28,6 @@ import type { comment } from '../comments/contract.ts';
 
 type Teller = (ctx: Context, event: EventRow) => Promise<News | null>;
 
-// Notifications about SLA events and project updates.
-
 interface Referred {
   readonly id?: string;
 }
@@ -67,8 +65,6 @@ async function newsOfProject(ctx: Context, event: EventRow): Promise<News | null
   notify(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
   return news;
 }
-
-// Notifications about comments: mentions, replies, and comments on subscribed issues.
 
 type CommentResponse = EntityResponse<typeof comment>;
 
@@ -152,14 +148,13 @@ const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: Event
   cause,
 });
 
-// Creates the inbox item of one member, or adds to an unread one with the same reason on the same issue.
-
 const unreadLike = tenantStatement<SqlRow>(
   'inbox_items.unread_like',
   `SELECT ${inboxItemModel.select} FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
      AND read_at IS NULL AND archived_at IS NULL ORDER BY id DESC LIMIT 1`,
 );
 
+/** Creates the inbox item of one member, or adds to an unread one with the same reason on the same issue. */
 async function itemChange(
   ctx: Context,
   event: EventRow,

@@ -36,10 +36,6 @@ const oauthAppModel = modelOf(oauthApp, {
   },
 });
 
-// Client secrets: `ttms_` and 38 characters, of which the last six are a checksum. Secret scanners recognize
-// the prefix, and a mistyped secret is rejected without a look-up. Only the SHA-256 is stored: 190 random
-// bits need no slower hash.
-
 const prefix = 'ttms_';
 const randomLength = 32;
 
@@ -53,6 +49,11 @@ interface MintedSecret extends StoredSecret {
   readonly text: string;
 }
 
+/**
+ * Returns `ttms_` and 38 characters, of which the last six are a checksum. Secret scanners recognize the
+ * prefix, and a mistyped secret is rejected without a look-up. Only the SHA-256 is stored: 190 random bits
+ * need no slower hash.
+ */
 export function mintClientSecret(): MintedSecret {
   const random = randomText(randomLength);
   const text = `${prefix}${random}${checksum(random)}`;

@@ -1,4 +1,5 @@
-// SQL for valid grants: not revoked, with a member who was not removed and a client that was not deleted.
+// Grants: their model, their creation by consent, and the operations on them. No operation can extend a grant
+// beyond the consent.
 import { lastUsedIn, type CreationDeps, callingMember, isAdmin } from '../people/index.ts';
 import { flag, plain, getEntity, requireVersion, updated } from '../../kernel/changes/operations.ts';
 import type { Change, ChangeSet } from '../../kernel/changes/change.ts';
@@ -30,8 +31,6 @@ export function clientIsThere(grants: string): string {
 }
 
 export const setGrantUsed = lastUsedIn('grants');
-
-// Model of grants, and their creation by consent.
 
 const stored = {
   clientId: plain<string>('client_id'),
@@ -111,8 +110,6 @@ export function newGrant(
     updatedAt: now,
   });
 }
-
-// Lists, narrows and revokes grants. No operation here can extend a grant beyond the consent.
 
 const rules: Rules<typeof grant, Grant> = {
   admits: requireVisible,

@@ -21,6 +21,5 @@ export const oauth = defineFeature({
 export { grantsOfAccount } from './account-section.ts';
 export { createFindAccessToken } from './tokens.ts';
 export { createGrantEnding, createAccountGrants } from './grant-ending.ts';
-export { clientIsThere } from './grants.ts';
-export { grantModel } from './grants.ts';
+export { clientIsThere, grantModel } from './grants.ts';
 export { createOAuthClients, oauthRoutes, type OAuthClients, type OAuthOptions } from './runtime.ts';

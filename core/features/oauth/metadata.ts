@@ -1,10 +1,12 @@
-// Paths of the authorization server, relative to the base URL.
+// Paths, scopes and resources of the authorization server, and its discovery documents: authorization server
+// metadata (RFC 8414) and protected resource metadata (RFC 9728).
 import { appScopes } from '../../kernel/rights/roles.ts';
 import type { Granted } from '../../kernel/http/principal.ts';
 import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { grantTypes } from './clients/client.ts';
 
+/** Relative to the base URL. */
 export const paths = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
@@ -19,8 +21,7 @@ export const paths = {
   metadata: '/.well-known/oauth-authorization-server',
 } as const;
 
-// Scopes that clients can request, limited to those of apps in the role table.
-
+/** Scopes that clients can request, limited to those of apps in the role table. */
 export const offeredScopes = appScopes;
 
 const usual = new Set([
@@ -40,9 +41,9 @@ export function requestedScopes(scope: string | null | undefined): string[] {
   return requested.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => requested.has(one));
 }
 
-// Resources for access tokens (RFC 8707): the REST API and the MCP endpoint. Each rejects tokens of the
-// other.
-
+/**
+ * Resource of an access token (RFC 8707): the REST API or the MCP endpoint. Each rejects tokens of the other.
+ */
 export type ProtectedResource = Granted['resource'];
 
 /** Paths relative to the base URL. */
@@ -72,8 +73,6 @@ function metadataPath(resource: ProtectedResource): string {
 
 /** Path of the metadata of the REST API for clients that do not append the path of the resource. */
 const plainMetadataPath = wellKnown;
-
-// Discovery documents: authorization server metadata (RFC 8414) and protected resource metadata (RFC 9728).
 
 function serverDocument(baseUrl: string): object {
   const at = (path: string): string => baseUrl + path;

@@ -23,9 +23,7 @@ const deviceGrantType: GrantType = 'urn:ietf:params:oauth:grant-type:device_code
 
 type Answer = (request: RawRequest) => Promise<RawAnswer>;
 
-// Limits the polling interval of devices (RFC 8628 §3.5) to five seconds, plus five seconds for each early
-// poll.
-
+/** Polling interval of devices (RFC 8628 §3.5), and its extension for each early poll. */
 const pollSeconds = 5;
 
 interface Pace {

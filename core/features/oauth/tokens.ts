@@ -159,9 +159,6 @@ function looksIssued(tokenType: keyof typeof prefixes, text: string): boolean {
   return text.startsWith(prefixes[tokenType]) && text.length === 47;
 }
 
-// Resolves an OAuth access token to its principal, an app that acts for a member, without the protocol
-// library. The rights are the intersection of those of the token, the grant and the role of the member.
-
 interface AccessTokenRow {
   workspace_id: string;
   scope: string;
@@ -185,6 +182,10 @@ const findAccess = systemStatement<AccessTokenRow>(
    WHERE t.id = :hash AND t.kind = 'AccessToken' AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
 );
 
+/**
+ * Resolves an access token to its principal, an app that acts for a member, without the protocol library. The
+ * rights are the intersection of those of the token, the grant and the role of the member.
+ */
 export function createFindAccessToken(options: { store: Store; uses: UseRecorder }): FindToken {
   const { store, uses } = options;
   return async (token) => {

@@ -1,5 +1,5 @@
-// Records the last use of keys and grants outside the commits of their requests: at most once a minute for
-// each key or grant, in one commit per second. A crash loses at most the last minute.
+// Resolves tokens to principals and caches the results. A commit that changes a key, grant, app, member or
+// team clears the cache, so that a revocation applies to the next request.
 import type { IdentityDeps } from './deps.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
@@ -39,6 +39,10 @@ interface Noted {
   readonly atMs: number;
 }
 
+/**
+ * Records the last use of keys and grants outside the commits of their requests: at most once a minute for
+ * each key or grant, in one commit per second. A crash loses at most the last minute.
+ */
 export function createUses({ store, log }: IdentityDeps, clock: Clock): Uses {
   let noted = new Map<string, Noted>();
   let cancel: (() => void) | null = null;
@@ -75,9 +79,6 @@ export function createUses({ store, log }: IdentityDeps, clock: Clock): Uses {
     },
   };
 }
-
-// Resolves tokens to principals and caches the results. A commit that changes a key, grant, app, member or
-// team clears the cache, so that a revocation applies to the next request.
 
 interface AuthenticatedToken {
   readonly principal: Principal;

@@ -40,7 +40,15 @@ export {
   type Account,
   type AccountAddress,
 } from './accounts.ts';
-export { createAuthentication, deciding, type Authentication, type FindToken } from './authenticate.ts';
+export {
+  createAuthentication,
+  createUses,
+  deciding,
+  lastUsedIn,
+  type Authentication,
+  type FindToken,
+  type UseRecorder,
+} from './authenticate.ts';
 export { makerOf, endDelegated, mayHandOut, stillMayOp, type Maker } from './delegation.ts';
 export type { LinkDeps, CreationDeps, IdentityDeps } from './deps.ts';
 export {
@@ -51,8 +59,6 @@ export {
   type Invitation,
   type Invitations,
 } from './invitations.ts';
-export { createUses, lastUsedIn, type UseRecorder } from './authenticate.ts';
-export { memberModel } from './model.ts';
+export { memberModel, membershipOf } from './model.ts';
 export { isPresent, callingMember, isAdmin } from './roles.ts';
-export { membershipOf } from './model.ts';
 export { workspaceModel, guardedIn } from './workspace.ts';

@@ -1,5 +1,5 @@
-// Model of members, separate from their operations, so that the role rules can read the caller without an
-// import cycle.
+// Model of members and the look-up of their rights, separate from their operations, so that the role rules
+// can read the caller without an import cycle.
 import { modelOf } from '../../kernel/resource/model.ts';
 import { addressKey } from '../../platform/lib/address.ts';
 import { foldCase } from '../../platform/lib/text/words.ts';
@@ -23,9 +23,6 @@ export const memberModel = modelOf(member, {
 });
 export type Member = NonNullable<Awaited<ReturnType<typeof memberModel.find>>>;
 
-// Looks up the current name, role and rights of a member, which limit the rights of every token of the
-// member.
-
 const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
   'members.standing',
   'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
@@ -35,7 +32,10 @@ const keysOfTeams = tenantStatement<{ key: string }>(
   'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 
-/** @returns null for an unknown or removed member */
+/**
+ * Returns the current name, role and rights of a member, which limit the rights of every token of the member.
+ * @returns null for an unknown or removed member
+ */
 export async function membershipOf(store: Store, scope: Scope, memberId: string): Promise<Membership | null> {
   const row = await store.readOne(scope, findMember, { id: memberId });
   if (!row) return null;

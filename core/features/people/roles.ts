@@ -1,5 +1,5 @@
-// Role checks in addition to scopes: roles decide which members a caller may change, so that nobody can raise
-// their own rights.
+// Role and name checks in addition to scopes: roles decide which members a caller may change, so that nobody
+// can raise their own rights.
 import type { Context, Directory } from '../../kernel/context.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { requirePerson } from '../../kernel/rights/rights.ts';
@@ -109,8 +109,6 @@ function requireSeatScopes(ctx: Context, before: SeatTerms | null, after: SeatTe
   );
 }
 
-// Rules for member names, which identify the author of every change.
-
 interface NameProblem {
   readonly code: 'invalid_format' | 'already_exists';
   readonly why: string;
@@ -118,8 +116,9 @@ interface NameProblem {
 }
 
 /**
- * Returns null for an allowed name.
+ * Checks the name of a member, which identifies the author of every change.
  * @param others members whose names must differ if they are admins; null if an admin sets the name
+ * @returns null for an allowed name
  */
 export function nameProblem(
   { id, name }: { readonly id: string; readonly name: string },

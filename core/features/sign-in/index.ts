@@ -2,8 +2,7 @@ import { defineFeature } from '../../kernel/feature.ts';
 
 export const signIn = defineFeature({ name: 'sign-in' });
 
-export { changeRoute, type ChangeOptions } from './account/page.ts';
-export type { AccountSection } from './account/page.ts';
+export { changeRoute, type AccountSection, type ChangeOptions } from './account/page.ts';
 export { turnOffOps } from './one-time-codes.ts';
 export {
   answerPage,

@@ -99,10 +99,10 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
   };
 }
 
-// Known devices: a cookie lists the accounts that have signed in with a browser, so that failures on these
-// devices are counted separately from others (limits.ts). The cookie does not sign in. Each entry is signed
-// for its account.
-
+/**
+ * Cookie of a known device: lists the accounts that have signed in with the browser, so that failures on it
+ * are counted separately. The cookie does not sign in. Each entry is signed for its account.
+ */
 const cookie = 'tatami-device';
 const purpose = 'device';
 /** Maximum lifetime that browsers allow for a cookie (RFC 6265bis §5.5). */
@@ -134,11 +134,10 @@ function partsOf(headers: Headers): string[] {
   return value !== null && /^[\w-]{22}(\.[\w-]{22}){1,5}$/.test(value) ? value.split('.') : [];
 }
 
-// Limits the number of mailed reset links per account and client address.
-
 const resetsAnHour = { account: 3, peer: 20 } as const;
 const countedMax = 20_000;
 
+/** Limits the mailed reset links per account and client address. */
 export interface ResetLimits {
   /** @returns false if a limit is reached */
   take(address: string, peer: string): boolean;

@@ -1,4 +1,5 @@
-// One-time codes (RFC 6238): six digits derived from a shared secret and the time.
+// One-time codes (RFC 6238): six digits derived from a shared secret and the time. The secret of an account
+// is stored encrypted, and takes effect after a first code has confirmed it. Each code is accepted only once.
 import { Secret, TOTP } from 'otpauth';
 import type { IdentityDeps } from '../people/index.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
@@ -49,9 +50,6 @@ function totp(secret: string, label = 'account'): TOTP {
   return new TOTP({ ...usual, issuer: 'Tatami', label, secret: Secret.fromBase32(secret) });
 }
 
-// One-time codes of accounts. The secret is stored encrypted, and takes effect after a first code has
-// confirmed it. Each code is accepted only once.
-
 export interface OneTimeCodes {
   /** Codes are on only with a confirmed secret. */
   of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
@@ -81,14 +79,15 @@ export interface OneTimeCodes {
   turnOff(accountId: string): Promise<void>;
 }
 
-// Recovery codes, for people who lost their authenticator. Each code has 120 random bits, so that a fast hash
-// is sufficient (OWASP ASVS 5.0 §6.5.2).
-
 const count = 10;
 /** 32 characters, five bits each, without letters that look like other characters. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 const lettersEach = 24;
 
+/**
+ * Returns codes for people who lost their authenticator. Each has 120 random bits, so that a fast hash is
+ * sufficient (OWASP ASVS 5.0 §6.5.2).
+ */
 function newRecoveryCodes(): string[] {
   return Array.from({ length: count }, () => {
     const text = Array.from(randomBytes(lettersEach), (byte) => letters[byte & 31]).join('');
@@ -104,8 +103,6 @@ function hashOfRecoveryCode(code: string): string | null {
   const plain = code.toLowerCase().replaceAll(/[\s-]/g, '');
   return plain.length === lettersEach ? createHash('sha256').update(plain).digest('hex') : null;
 }
-
-// Statements for recovery codes and the secrets of one-time codes. The id of a secret is that of its account.
 
 const ofAccount = 'an account belongs to the installation, and so do its codes';
 
@@ -243,11 +240,12 @@ function nothingWaits(): ApiError {
   );
 }
 
-// Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
-// passwords, but are counted separately.
-
 const path = '/sign-in/code';
 
+/**
+ * Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
+ * passwords, but are counted separately.
+ */
 export function oneTimeCodeStep(codes: OneTimeCodes): FurtherStep {
   return { path, isSetUp: async (accountId) => (await codes.of(accountId)).isOn };
 }

@@ -1,4 +1,4 @@
-// Validates the redirect target after a sign-in, to prevent open redirects.
+// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
 import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
@@ -19,6 +19,7 @@ const usualDestination = '/account';
 const charsMax = 4_096;
 
 /**
+ * Validates the redirect target after a sign-in, to prevent open redirects.
  * @param requested parameter `to` of the request
  * @returns a path on this server with its query; `/account` for invalid input
  */
@@ -33,8 +34,6 @@ export function destinationOf(requested: string | null, baseUrl: string): string
   const path = url.pathname + url.search;
   return url.origin === origin && !path.startsWith('//') ? path : usualDestination;
 }
-
-// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 
 /** Maximum age of the last authentication for a sensitive change. */
 export const proofMs = 10 * 60_000;

@@ -1,6 +1,5 @@
-// Detects long passwords that are easy to guess. Few leaked passwords have the minimum length, and nearly all
-// of those are a repeated short one, a keyboard pattern or a row of digits, so this module checks the
-// structure instead of a list of passwords.
+// Password policy: a minimum length, no composition rules, no common passwords. OWASP ASVS 5.0 §6.2.1
+// (length), §6.2.4 (common passwords), §6.2.5 (no composition rules), §6.2.9 (long passwords are accepted).
 import { rateLimited } from '../../platform/lib/errors/errors.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
@@ -82,6 +81,11 @@ const walkMin = 4;
 /** Maximum number of characters of a common password that belong to no word, pattern, year or separator. */
 const restMax = 4;
 
+/**
+ * Detects long passwords that are easy to guess. Few leaked passwords have the minimum length, and nearly all
+ * of those are a repeated short one, a keyboard pattern or a row of digits, so the structure is checked
+ * instead of a list of passwords.
+ */
 function isCommon(lowerCased: string): boolean {
   if (new Set(lowerCased).size < 5 || isRepeated(lowerCased)) return true;
   const withoutWords = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
@@ -112,9 +116,6 @@ function withoutWalks(text: string): string {
   }
   return left;
 }
-
-// Password policy: a minimum length, no composition rules, no common passwords.
-// OWASP ASVS 5.0 §6.2.1 (length), §6.2.4 (common passwords), §6.2.5 (no composition rules), §6.2.9 (long passwords are accepted).
 
 /** Minimum length in code points. ASVS requires 8 or more and recommends 15. */
 export const passwordMin = 12;
@@ -147,9 +148,6 @@ function consistsOf(lowerCased: string, about: readonly string[]): boolean {
   const rest = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
   return rest.length < 4;
 }
-
-// Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
-// time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
 
 /** Parameters of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, parallelism 1. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
@@ -185,7 +183,11 @@ export interface Passwords {
   verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-/** @param slotsMax queue size for all client addresses together */
+/**
+ * Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
+ * time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
+ * @param slotsMax queue size for all client addresses together
+ */
 export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
   const slots = new FairQuota(slotsMax);
   const fairPool = createFairPool(atOnce, () => undefined);

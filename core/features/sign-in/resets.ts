@@ -108,8 +108,6 @@ async function resetPassword(
   return outcome.ok;
 }
 
-// Pages to request a reset link and to set a new password with it.
-
 interface ResetPages {
   readonly services: IdentityDeps;
   readonly passwords: Passwords;

@@ -1,4 +1,5 @@
-// Settings of external OpenID providers.
+// Setting of external OpenID providers: a file with a JSON list. Client secrets are in separate files or in
+// the environment, so that the list can be stored with other configuration.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Type, type Static } from 'typebox';
@@ -6,6 +7,7 @@ import { Check, Errors } from 'typebox/value';
 import { Closed } from '../../platform/lib/schema.ts';
 import { defineSetting } from '../../kernel/settings.ts';
 
+/** External OpenID provider. */
 export interface ProviderSettings {
   /** Name in URLs of this server: lower-case letters, digits and hyphens. */
   readonly key: string;
@@ -27,9 +29,6 @@ export interface ProviderSettings {
    */
   readonly takesInvitations: boolean;
 }
-
-// Setting of external OpenID providers: a file with a JSON list. Client secrets are in separate files or in the
-// environment, so that the list can be stored with other configuration.
 
 const Entry = Closed({
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }),

@@ -40,7 +40,6 @@ export const webhooks = defineFeature({
   ],
 });
 
-export { openAddress } from './endpoints/secrets.ts';
 export { endpointModel } from './endpoints/model.ts';
 export { createWebhooks } from './runtime.ts';
-export { createSecretOpener, opensSecret } from './endpoints/secrets.ts';
+export { createSecretOpener, openAddress, opensSecret } from './endpoints/secrets.ts';

@@ -1,5 +1,5 @@
-// Assembles the delivery pipeline: the consumer that plans deliveries, their queue, and the worker that
-// sends them.
+// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the
+// routes.
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import {
@@ -138,8 +138,6 @@ function createPipeline(options: {
   });
   return { consumer, queue, deliverer };
 }
-
-// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the routes.
 
 interface Webhooks {
   readonly routes: readonly Route[];

@@ -42,10 +42,10 @@ export interface SampleMaker {
   make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
 }
 
-// Builds the data of a sample: from the sample data of its feature, or from the examples of the contract
-// for a resource without sample data.
-
-/** Returns the known fields; the caller fills in the rest of the schema. */
+/**
+ * Builds the data of a sample: from the sample data of its feature, or from the examples of the contract for
+ * a resource without sample data. The caller fills in the rest of the schema.
+ */
 export function sampleData(
   { type, envelope }: { readonly type: string; readonly envelope: TSchema },
   setting: SampleSetting,
@@ -83,9 +83,6 @@ function fitting(values: SampleFields, properties: TObject['properties']): Sampl
   );
 }
 
-// Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without
-// sample data.
-
 interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -110,6 +107,7 @@ const texts: Readonly<Record<string, string>> = {
   kind: 'issue',
 };
 
+/** Returns a deterministic value that satisfies a schema, for fields and resources without sample data. */
 function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
   return valueOf(schema, '', setting);
 }

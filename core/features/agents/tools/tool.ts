@@ -1,4 +1,5 @@
-// Interface of a tool, and helpers for its schemas and arguments.
+// Interface of a tool, helpers for its schemas and arguments, and guarded tools, whose output is either the
+// result or the proposal that the write became.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Route } from '../../../kernel/http/route.ts';
 import { createComponents, type JsonObject } from '../../../kernel/http/openapi/components.ts';
@@ -129,8 +130,6 @@ export function pickArguments(args: Json, names: readonly string[]): Record<stri
 export function keyOf({ idempotency_key: key }: Json): { idempotencyKey?: string } {
   return typeof key === 'string' ? { idempotencyKey: key } : {};
 }
-
-// Guarded tools, whose output is either the result or the proposal that the write became.
 
 const waitSecondsMax = 60;
 

@@ -67,10 +67,6 @@ export function protocolMetadata(client: OAuthClient) {
   };
 }
 
-// Validates client metadata (RFC 7591 §2) of a registration or a document. Other members are ignored, as RFC
-// 7591 §3.2.1 allows: scopes are requested with each authorization, and logos of unverified clients are not
-// shown.
-
 export type SaidOfItself = Pick<
   OAuthClient,
   'name' | 'homepage' | 'redirectUris' | 'confidential' | 'grantTypes'
@@ -85,7 +81,12 @@ interface ClientTerms {
   readonly nameElse?: string;
 }
 
-/** @throws ClientRefused */
+/**
+ * Validates client metadata (RFC 7591 §2) of a registration or a document. Other members are ignored, as RFC
+ * 7591 §3.2.1 allows: scopes are requested with each authorization, and logos of unverified clients are not
+ * shown.
+ * @throws ClientRefused
+ */
 export function readMetadata(value: unknown, { methods, nameElse }: ClientTerms): SaidOfItself {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused('Client metadata must be a JSON object.');

@@ -1,6 +1,7 @@
-// Stores self-registered clients (RFC 7591). They belong to the installation, because the member chooses the
-// workspace at the consent. Anybody can register, so a client without a grant is removed after a day, or
-// earlier if there are too many.
+// Dynamic client registration (RFC 7591), and management of a registration with its access token (RFC 7592).
+// Self-registered clients belong to the installation, because the member chooses the workspace at the
+// consent. Anybody can register, so registrations are limited per client address, and a client without a
+// grant is removed after a day, or earlier if there are too many.
 import type { IdentityDeps } from '../../people/index.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { dayMs, hourMs } from '../../../platform/lib/time/time.ts';
@@ -108,10 +109,6 @@ export function createRegisteredClients({ store, nowMs }: IdentityDeps): Registe
     },
   };
 }
-
-// Dynamic client registration (RFC 7591), and management of a registration with its access token (RFC 7592).
-// Anybody can register, so registrations are limited per client address here, and in total by
-// `registered.ts`.
 
 /** Maximum number of registrations per client address and hour. */
 const registrationsMax = 20;

@@ -108,8 +108,7 @@ export async function makeGrant(
   };
 }
 
-// Responses to authorization requests that end without a consent page.
-
+/** Responses to authorization requests that end without a consent page. */
 export const over = card(
   'This request has ended',
   html`<p>

@@ -29,9 +29,10 @@ const connected = card(
 );
 const refused = card('Request denied', html`<p>The device got no access.</p>`);
 
-// Limits wrong user codes (RFC 8628 §5.1), so that a code of eight letters from an alphabet of twenty cannot
-// be guessed.
-
+/**
+ * Wrong user codes are limited (RFC 8628 §5.1), so that a code of eight letters from an alphabet of twenty
+ * cannot be guessed.
+ */
 const wrongMax = 10;
 const wrongWithinMs = 600_000;
 

@@ -1,3 +1,4 @@
+// Consent page, on which a person allows or denies an app. The page works without scripts.
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import { type Seat, type SignedIn, card, hidden, problem } from '../../sign-in/index.ts';
@@ -91,8 +92,6 @@ function policySourceOf(redirectUri: string): string {
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return isWeb && !hostname.startsWith('[') ? origin : protocol;
 }
-
-// Consent page, on which a person allows or denies an app. The page works without scripts.
 
 interface ConsentPageOptions {
   /** Path that the forms post to. */

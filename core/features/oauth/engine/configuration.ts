@@ -60,8 +60,7 @@ export interface ConfigurationOptions extends Shelves {
   isSignedIn(headers: Headers): Promise<boolean>;
 }
 
-// Error page for authorization requests that cannot be returned to the client safely.
-
+/** Shows an error page for an authorization request that cannot be returned to the client safely. */
 function showError(ctx: KoaContextWithOIDC, { error, error_description: why }: ErrorOut): void {
   const { body, contentType, headers } = page(
     'Authorization failed',

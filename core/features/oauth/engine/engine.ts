@@ -1,4 +1,5 @@
-// Requests of the device flow (RFC 8628), by user code, in the storage of the protocol library.
+// Wraps the protocol library, which only this folder imports. The library is loaded by the first request that
+// needs it.
 import type { default as Library } from 'oidc-provider';
 import { wordOf, type GrantRef } from '../grant-requests.ts';
 import { Provider } from 'oidc-provider/lib/provider.js';
@@ -20,6 +21,7 @@ interface Devices {
   settleDevice(userCode: string, decision: Decision): Promise<boolean>;
 }
 
+/** Finds and decides requests of the device flow (RFC 8628) in the storage of the protocol library. */
 function devicesOf(
   provider: Library,
   requestOf: (params: Readonly<Record<string, unknown>>) => AuthorizationRequest,
@@ -54,9 +56,6 @@ function devicesOf(
   };
 }
 
-// Wraps the protocol library, which only this folder imports. The library is loaded by the first request that
-// needs it.
-
 interface AuthorizationRequest {
   readonly clientId: string;
   readonly resource: ProtectedResource;
@@ -89,15 +88,16 @@ export interface OAuthEngine extends Devices {
   settle(request: RawRequest, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
-// Converts requests and responses to Node's HTTP objects for the protocol library. The library gets the host
-// of the base URL instead of the Host header, so that a client cannot change the URLs in responses.
-
 const bodyBytesMax = 56 * 1024;
 
 /** Excludes `Origin`, because the HTTP layer handles CORS for all routes. */
 const isForwarded = (name: string): boolean => name !== 'origin' && name !== 'host';
 
-/** @throws ApiError payload_too_large */
+/**
+ * Converts a request to Node's HTTP objects for the protocol library. The library gets the host of the base
+ * URL instead of the Host header, so that a client cannot change the URLs in responses.
+ * @throws ApiError payload_too_large
+ */
 async function exchangeOf(
   rawRequest: RawRequest,
   baseUrl: string,

@@ -1,4 +1,4 @@
-// The account page, assembled from the sections of other modules.
+// The account page, assembled from the sections of other modules, and the routes of its forms.
 import { html, type Html, page } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import type { IdentityDeps } from '../../people/index.ts';
@@ -87,9 +87,6 @@ function noSeat(who: SignedIn): RawAnswer {
   );
 }
 
-// Routes of forms that change an account. They require a form of the current session, and sensitive changes
-// also a recent authentication.
-
 export interface ChangeOptions {
   readonly services: IdentityDeps;
   readonly sessions: Sessions;
@@ -105,7 +102,8 @@ interface Change {
 }
 
 /**
- * Returns the route of a form on the account page.
+ * Returns the route of a form on the account page. It requires a form of the current session, and a sensitive
+ * change also a recent authentication.
  * @param work returns the key of the message to show (`AccountSection.says`), or a complete response
  */
 export function changeRoute(

@@ -1,5 +1,5 @@
-// Section of the account page for name and e-mail address. The address identifies the account at sign-in, so
-// a change requires a recent authentication.
+// Sections of the account page for name and e-mail address, and for the verification of the address. The
+// address identifies the account at sign-in, so a change requires a recent authentication.
 import { html } from '../../../kernel/html.ts';
 import type { Route, RawAnswer } from '../../../kernel/http/route.ts';
 import {
@@ -79,10 +79,6 @@ export function profileRoutes(options: ChangeOptions): Route[] {
   ];
 }
 
-// Section of the account page that sends a link to verify the address of the account. The link works only in
-// a session of the account, so that the owner of a mailbox cannot be tricked into verifying another person's
-// account.
-
 const purpose = 'confirm-address';
 const minutes = 30;
 
@@ -96,6 +92,10 @@ interface ConfirmationOptions {
 const removed =
   'Confirming removes existing passkeys, one-time codes and linked accounts, ends all other sessions and revokes the access of apps, because somebody else may have set them up.';
 
+/**
+ * Sends a link to verify the address of the account. The link works only in a session of the account, so that
+ * the owner of a mailbox cannot be tricked into verifying another person's account.
+ */
 export function confirmationSection({ services: { store, mail } }: ChangeOptions): AccountSection {
   return {
     says: {

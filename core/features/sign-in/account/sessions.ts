@@ -5,8 +5,6 @@ import { endSessionsOp, type ListedSession, type Sessions } from '../sessions.ts
 import type { AccountGrants } from '../proof.ts';
 import { changeRoute, type ChangeOptions, type AccountSection } from './page.ts';
 
-// Shows a `User-Agent` header as browser and system, for display only: clients can send any value.
-
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -25,6 +23,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 const among = (agent: string, known: readonly (readonly [RegExp, string])[]): string | undefined =>
   known.find(([pattern]) => pattern.test(agent))?.[1];
 
+/** Shows a `User-Agent` header as browser and system, for display only: clients can send any value. */
 function agentWords(agent: string): string {
   const words = [among(agent, browsers), among(agent, systems)].filter((word) => word !== undefined);
   return words.join(' on ') || agent.slice(0, 40) || 'Unknown';

@@ -1,5 +1,4 @@
-// Serves the passkey script. Pages load it from a URL with its hash, so that browsers can cache it
-// permanently.
+// Passkeys on the sign-in page and on the account page, with their script.
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { html, type Html, readScriptCall } from '../../../kernel/html.ts';
@@ -18,6 +17,7 @@ import type { SignIn } from '../sign-in.ts';
 const path = '/assets/passkeys.js';
 const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
 
+/** URL with the hash of the script, so that browsers can cache it permanently. */
 const passkeyScript: string = `${path}?v=${version}`;
 
 const passkeyScriptRoute: Route = defineRoute({
@@ -48,8 +48,6 @@ function passkeyForm(method: 'create' | 'get', action: string, content: Html): H
     <p class="notice problem" role="alert"></p>
   </form>`;
 }
-
-// Passkeys on the sign-in page and on the account page.
 
 /**
  * Offers no passkey if browsers do not support passkeys at the base URL, or if a person without passkeys
@@ -165,8 +163,6 @@ function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
   );
 }
 
-// JSON routes for the scripts of Tatami's own pages, outside the public API.
-
 interface ScriptFacts {
   readonly path: string;
   readonly name: string;
@@ -175,7 +171,10 @@ interface ScriptFacts {
 
 type ScriptBody = Readonly<Record<string, unknown>>;
 
-/** Errors have the format of the API; the script shows their messages. */
+/**
+ * Returns a JSON route for the script, outside the public API. Errors have the format of the API; the script
+ * shows their messages.
+ */
 function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,

@@ -1,4 +1,5 @@
-// WebAuthn relying party: the host name of this server (Web Authentication Level 3 §5.1.2).
+// Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
+// and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
 import { isIP } from 'node:net';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Ceremony, Ceremonies } from '../challenges.ts';
@@ -24,6 +25,7 @@ import type { IdentityDeps } from '../../people/index.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 
+/** WebAuthn relying party: the host name of this server (§5.1.2). */
 interface RelyingParty {
   /**
    * Host name. Passkeys work only for this name, so they stop working when the server moves to another one.
@@ -42,8 +44,6 @@ function relyingPartyOf(baseUrl: string): RelyingParty | null {
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
   return protocol === 'https:' || isLocal ? { id: hostname, origin } : null;
 }
-
-// Options for the WebAuthn calls of browsers, and the WebAuthn challenge, which binds the response to them.
 
 /** Allows enough time to fetch the device with the passkey. */
 const timeoutMs = 300_000;
@@ -67,8 +67,6 @@ function tooLate(): ApiError {
   return new ApiError('forbidden', 'The request has expired, or was started in another browser. Try again.');
 }
 
-// Verifies WebAuthn responses (Web Authentication Level 3 §7.1, §7.2): challenge, relying party, user verification and signature.
-
 const base64url = Type.String({ pattern: '^[A-Za-z0-9_-]{1,20000}$' });
 const answerWith = <R extends Record<string, TSchema>>(response: R) =>
   Type.Object({
@@ -87,7 +85,10 @@ const assertion = answerWith({
   userHandle: Type.Optional(Type.Union([base64url, Type.Null()])),
 });
 
-/** @throws ApiError validation_failed, forbidden */
+/**
+ * Verifies the response to a registration (§7.1).
+ * @throws ApiError validation_failed, forbidden
+ */
 async function checkAttestation(
   answer: unknown,
   { id, origin }: RelyingParty,
@@ -106,6 +107,7 @@ async function checkAttestation(
 }
 
 /**
+ * Verifies the response to an authentication (§7.2).
  * @param known finds a stored passkey by its credential id
  * @returns the stored passkey and its new signature counter
  * @throws ApiError validation_failed, forbidden
@@ -231,9 +233,6 @@ async function optionsFor(
     })),
   });
 }
-
-// Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
-// and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
 
 export const passkeyNameMax = 60;
 

@@ -1,4 +1,4 @@
-// Statements for external accounts.
+// Links from accounts to external accounts, which are identified by issuer and subject.
 import { systemStatement } from '../../../platform/store/statement.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
@@ -59,8 +59,6 @@ const deleteOutside = systemStatement(
      OR EXISTS (SELECT 1 FROM passkeys AS p WHERE p.account_id = :account)
      OR EXISTS (SELECT 1 FROM outside_accounts AS o WHERE o.account_id = :account AND o.id <> :id))`,
 );
-
-// Links from accounts to external accounts, which are identified by issuer and subject.
 
 const outsidePrefix = 'out';
 

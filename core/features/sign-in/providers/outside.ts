@@ -1,6 +1,6 @@
-// Creates accounts for invited people who sign in at an external provider. The invitation is the one whose
-// link they opened in this browser, or one for an address that a trusted provider has verified. The account
-// has no password and is linked to the external account.
+// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
+// e-mail address never selects an account, because addresses change owners. If the operator allows it, a
+// verified address accepts an invitation for it.
 import {
   type IdentityDeps,
   emailKeyOf,
@@ -34,6 +34,11 @@ interface Admit {
   ): Promise<{ readonly accountId: string } | Refused>;
 }
 
+/**
+ * Creates accounts for invited people who sign in at an external provider. The invitation is the one whose
+ * link they opened in this browser, or one for an address that a trusted provider has verified. The account
+ * has no password and is linked to the external account.
+ */
 export function createAdmit(services: IdentityDeps, invitations: Invitations, links: Links): Admit {
   return async (person, { link, isTrusted }) => {
     const { verifiedEmail: email, name } = person;
@@ -68,10 +73,6 @@ function displayName(name: string | null): string | null {
 function unlike(invitations: readonly Invitation[]): Invitation[] {
   return [...new Map(invitations.toReversed().map((one) => [one.workspaceId, one])).values()].toReversed();
 }
-
-// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
-// e-mail address never selects an account, because addresses change owners. If the operator allows it, a
-// verified address accepts an invitation for it.
 
 /** `prove` confirms the identity of a signed-in person for a sensitive change. */
 type Intent = 'sign_in' | 'link' | 'prove';

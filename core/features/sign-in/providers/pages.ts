@@ -1,4 +1,5 @@
-// External providers on the sign-in page and on the account page.
+// External providers on the sign-in page and on the account page, and the routes that redirect to them,
+// process their response, and link and unlink accounts.
 import { html, type Html, readForm } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import { type AccountSection, changeRoute, noticeOf } from '../account/page.ts';
@@ -95,8 +96,6 @@ function leavingPage(name: string, address: string, cookie: string): RawAnswer {
     },
   );
 }
-
-// Routes that redirect to an external provider, process the response, and link and unlink external accounts.
 
 interface OutsidePages {
   readonly services: IdentityDeps;

@@ -78,9 +78,6 @@ export function switchOps(
   return [];
 }
 
-// Cancels the open deliveries of disabled endpoints in steps, including running ones without a row. After a
-// crash the next start continues. The shown status does not depend on this work.
-
 const offWithOpen = systemStatement<{ workspace_id: string; id: string }>(
   'endpoints.off_with_open',
   'at startup, endpoints of all workspaces may have deliveries that the last process did not cancel',
@@ -107,6 +104,10 @@ export interface Canceler {
   stop(): void;
 }
 
+/**
+ * Cancels the open deliveries of disabled endpoints in steps, including running ones without a row. After a
+ * crash the next start continues.
+ */
 export function createCanceler(options: {
   readonly store: Store;
   readonly clock: Clock;

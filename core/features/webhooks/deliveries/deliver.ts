@@ -123,9 +123,6 @@ async function attemptInBatch(
   }
 }
 
-// Decides the next state of a delivery after an attempt, and if its endpoint must be disabled. Spec:
-// docs/spec/webhooks.md › States.
-
 const gone = 410;
 
 /**

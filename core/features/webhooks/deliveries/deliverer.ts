@@ -1,6 +1,5 @@
-// Decides if the record of an attempt waits to share a commit with others. The record waits only while other
-// attempts are running that started recently: waiting for hanging receivers, or for nothing, would delay the
-// next attempts.
+// Worker of deliveries: takes each from the queue, waits for a slot of its endpoint and makes the attempt.
+// The worker tracks in memory which deliveries are being attempted and which were canceled meanwhile.
 import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { findDelivery, type DeliveryRow } from './rows.ts';
 import { createMessages, type Messages } from './message.ts';
@@ -21,6 +20,11 @@ export interface CommitBatch {
   isExpected(): boolean;
 }
 
+/**
+ * Decides if the record of an attempt waits to share a commit with others. It waits only while other attempts
+ * are running that started recently: waiting for hanging receivers, or for nothing, would delay the next
+ * attempts.
+ */
 export function createCommitBatch(nowMs: () => number = () => performance.now()): CommitBatch {
   /** Running attempts in start order, except those found to be older than `soonMs`. */
   const young = new Set<{ readonly sinceMs: number }>();
@@ -40,9 +44,6 @@ export function createCommitBatch(nowMs: () => number = () => performance.now())
     },
   };
 }
-
-// Worker of deliveries: takes each from the queue, waits for a slot of its endpoint and makes the attempt.
-// The worker tracks in memory which deliveries are being attempted and which were canceled meanwhile.
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
@@ -99,9 +100,10 @@ export interface Deliverer {
   stop(): void;
 }
 
-// Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted.
-// The size is bounded by the queue, because only its deliveries are tracked.
-
+/**
+ * Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted.
+ * The queue bounds its size, because only its deliveries are tracked.
+ */
 interface DeliveryTracker {
   /** Registers a delivery in memory until `forget`. */
   take(id: string, endpointId: string): void;

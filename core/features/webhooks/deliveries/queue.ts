@@ -1,6 +1,6 @@
-// Order of deliveries per entity, for endpoints that request it. For each order key, only the first open delivery is due. The others are
-// chained: the batch that ends one makes the next one due. So a crash cannot break a chain, and a retrying delivery only delays
-// deliveries of the same issue (or other object).
+// Queues deliveries, for endpoints that request it in order per entity: for each order key, only the first
+// open delivery is due. The others are chained: the batch that ends one makes the next one due. So a crash
+// cannot break a chain, and a retrying delivery only delays deliveries of the same issue (or other object).
 import {
   neverMs,
   returningWork,
@@ -87,9 +87,10 @@ function keyOf({ id, endpoint_id: endpointId, order_key: orderKey }: Ordered) {
   return { id, endpointId, orderKey, never: neverMs };
 }
 
-// Inserts new deliveries and queues their work in the same batch.
-
-/** @param sample payload of a delivery whose event is not in the log */
+/**
+ * Inserts a delivery and queues its work in the same batch.
+ * @param sample payload of a delivery whose event is not in the log
+ */
 export function queueDeliveryOps(
   queue: WorkQueue,
   scope: Scope,
@@ -158,9 +159,10 @@ function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
   };
 }
 
-// Units of work for deliveries of current events. Most deliveries end with their first attempt and are
-// written once, together with the attempt. A delivery that has to wait gets its row and a work row first.
-
+/**
+ * Delivery of a current event. Most end with their first attempt and are written once, together with the
+ * attempt. A delivery that has to wait gets its row and a work row first.
+ */
 export interface DeliveryUnit extends Unit {
   readonly delivery: DeliveryRow;
   readonly message: WebhookMessage;

@@ -1,5 +1,6 @@
-// Disables endpoints when their owner loses the permission to create them, or when the key that created them is
-// revoked, in the commit that removes the permission.
+// Disables endpoints when their owner loses the permission to create them, when the key that created them is
+// revoked, and because of the responses of their receivers (docs/spec/webhooks.md › Disabling): always in the
+// commit that records the cause.
 import { namespaceScopes } from '../../../kernel/events/catalogue.ts';
 import type { Delegation, RightsLoss } from '../../../kernel/changes/delegation.ts';
 import { adminsOf, itemsFor } from '../../inbox/index.ts';
@@ -79,9 +80,6 @@ function noticeOf(endpoint: Endpoint, advice: string) {
     target: { kind: endpointModel.name, id: endpoint.id },
   } as const;
 }
-
-// Disables an endpoint because of its receiver's responses, in the batch that records them. Spec:
-// docs/spec/webhooks.md › Disabling.
 
 /** Attempts to plan the change when others change the endpoint concurrently. */
 const plansMax = 5;

@@ -1,5 +1,5 @@
-// Subscription of an endpoint: the properties that select its events. A change stores the previous subscription, so
-// that each event is matched against the subscription at its time.
+// Storage and events of webhook endpoints. A change stores the previous subscription, so that each event is
+// matched against the subscription at its time.
 import { sameValue } from '../../../kernel/changes/change.ts';
 import { storeSubscriptionOp } from '../../../kernel/events/consumers/past-subscriptions.ts';
 import type { Op, Scope } from '../../../platform/store/store.ts';
@@ -43,8 +43,6 @@ function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[
     ? []
     : [storeSubscriptionOp(scope, consumerName, before.id, previous)];
 }
-
-// Storage and events of webhook endpoints. Their address and secrets are stored sealed.
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',

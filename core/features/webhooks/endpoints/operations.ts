@@ -1,4 +1,3 @@
-// Creates and updates webhook endpoints.
 import { sameValue, type ChangeSet } from '../../../kernel/changes/change.ts';
 import { getEntity, updated, isoTime } from '../../../kernel/changes/operations.ts';
 import type { Created, Patch } from '../../../kernel/contract/contract.ts';
@@ -219,9 +218,6 @@ async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
   }
 }
 
-// Replaces an endpoint's signing secret. Deliveries stay signed with earlier secrets during the overlap, so that
-// receivers can switch in time. Spec: docs/spec/webhooks.md › Rotation.
-
 const overlapHoursDefault = 24;
 export const SecretRotate = namedSchema(
   'WebhookSecretRotate',
@@ -240,7 +236,11 @@ export const SecretRotate = namedSchema(
 /** Maximum number of earlier secrets, because each adds a signature to the headers of every delivery. */
 const overlappingMax = 4;
 
-/** @param lastSucceededAt returns the time of the last successful delivery to an endpoint, with any secret */
+/**
+ * Replaces the signing secret. Deliveries stay signed with earlier secrets during the overlap, so that
+ * receivers can switch in time. Spec: docs/spec/webhooks.md › Rotation.
+ * @param lastSucceededAt returns the time of the last successful delivery to an endpoint, with any secret
+ */
 export async function rotateSecret(
   ctx: Context,
   id: string,

@@ -1,5 +1,6 @@
-// Address of an endpoint. Its query may contain secrets, so an address with a query is stored sealed under the master
-// key and bound to its endpoint, together with its masked form.
+// Address and signing secrets of an endpoint, sealed under the master key and bound to the endpoint. The
+// query of an address may contain secrets, so an address with a query is stored sealed, together with its
+// masked form. Signing secrets are opened only to sign.
 import type { Column } from '../../../kernel/changes/operations.ts';
 import { maskedUrl } from '../../../platform/lib/secrets/masked-url.ts';
 import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
@@ -51,9 +52,6 @@ export function openAddress(sealing: Sealing, workspaceId: string, { id, address
 export function displayAddress({ address }: Addressed): string {
   return address.text;
 }
-
-// Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to
-// its endpoint and cannot be opened in another row.
 
 export interface PreviousSecret {
   /** Base64 of the result of `sealSecret`; null once it no longer signs. */

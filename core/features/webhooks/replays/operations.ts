@@ -82,8 +82,6 @@ export const ReplayResponse = namedSchema(
   }),
 );
 
-// Operations on replays: create, list, get and cancel.
-
 /** @throws ApiError not_found, conflict, insufficient_scope, validation_failed */
 export async function createReplay(
   ctx: Context,

@@ -75,8 +75,6 @@ interface Planned {
   readonly status: ReplayRow['status'];
 }
 
-// Reads one page of a replay: the events to deliver again, and the position reached in the log.
-
 const pageEvents = 200;
 
 interface ReplayPage {
@@ -150,8 +148,6 @@ async function planPage(
   };
 }
 
-// Queue and worker of replays. On shutdown the worker finishes only its current page.
-
 const concurrentReplays = 8;
 
 export interface Replays {
@@ -166,6 +162,7 @@ interface ReplaysOptions extends ReplayDeps {
   mayWork(): boolean;
 }
 
+/** On shutdown the worker finishes only its current page. */
 export function createReplays(options: ReplaysOptions): Replays {
   const { store, clock, log, owner, seen, mayWork } = options;
   let stopped = false;
