@@ -3,7 +3,6 @@ import { readForm, cookieLine, cookieOf, html, type Html } from '../../kernel/ht
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import type { Store } from '../../platform/store/store.ts';
 import {
-  type IdentityDeps,
   emailKeyOf,
   isAddressClaimed,
   isAddressTaken,
@@ -13,8 +12,7 @@ import {
   type Invitations,
 } from '../people/index.ts';
 import { addressAdvice, addressKey } from '../../platform/lib/address.ts';
-import type { Proofs } from './proof.ts';
-import { type Passwords, passwordProblem } from './passwords.ts';
+import { passwordProblem } from './passwords.ts';
 import { displayNameFault, displayNameMax } from '../../platform/lib/display-name.ts';
 import {
   card,
@@ -26,18 +24,9 @@ import {
   readSignedForm,
   newPasswordField,
 } from './page-parts.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
+import type { SignedIn } from './sessions.ts';
 import { passwordOf } from './page.ts';
-import type { SignIn } from './sign-in.ts';
-
-interface JoinPages {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  readonly passwords: Passwords;
-  readonly signIn: SignIn;
-  readonly invitations: Invitations;
-  readonly proofs: Proofs;
-}
+import type { SignInParts } from './runtime.ts';
 
 /**
  * Cookie with the token while a person signs in to an existing account, so that the token is in no other URL.
@@ -59,15 +48,15 @@ export function aboutProblem({ name, email }: { name: string; email: string }): 
   return addressKey(email) === null ? addressAdvice : null;
 }
 
-export function joinRoutes(options: JoinPages): Route[] {
+export function joinRoutes(parts: SignInParts): Route[] {
   return [
     pageRoute(
       { method: 'GET', path: '/join/{token}', name: 'join.page', summary: 'Show an invitation' },
-      (request, token) => show(options, request, token),
+      (request, token) => show(parts, request, token),
     ),
     pageRoute(
       { method: 'POST', path: '/join/{token}', name: 'join.take', summary: 'Accept an invitation' },
-      (request, token) => take(options, request, token),
+      (request, token) => take(parts, request, token),
     ),
     pageRoute(
       {
@@ -76,7 +65,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.signed-in',
         summary: 'Show the invitation that was opened before signing in',
       },
-      (request) => show(options, request, cookieToken(request)),
+      (request) => show(parts, request, cookieToken(request)),
     ),
     pageRoute(
       {
@@ -85,7 +74,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.take-signed-in',
         summary: 'Accept the invitation that was opened before signing in',
       },
-      (request) => take(options, request, cookieToken(request)),
+      (request) => take(parts, request, cookieToken(request)),
     ),
   ];
 }
@@ -97,15 +86,15 @@ export function openedLink(headers: Headers): string | null {
 
 const cookieToken = ({ headers }: RawRequest): string => openedLink(headers) ?? '';
 
-async function show(options: JoinPages, { headers }: RawRequest, token: string): Promise<RawAnswer> {
-  const { sessions, invitations } = options;
+async function show(parts: SignInParts, { headers }: RawRequest, token: string): Promise<RawAnswer> {
+  const { sessions, invitations } = parts;
   const [invitation, who] = await Promise.all([invitations.find(token), sessions.find(headers)]);
   if (!invitation) return noInvitation();
   return who ? takePage(invitation, who) : newPage(invitation, {});
 }
 
-async function take(options: JoinPages, request: RawRequest, token: string): Promise<RawAnswer> {
-  const { services, sessions, invitations } = options;
+async function take(parts: SignInParts, request: RawRequest, token: string): Promise<RawAnswer> {
+  const { services, sessions, invitations } = parts;
   const { baseUrl } = services;
   const who = await sessions.find(request.headers);
   const form = who ? await readSignedForm(request, baseUrl, who) : await readForm(request, baseUrl);
@@ -119,7 +108,7 @@ async function take(options: JoinPages, request: RawRequest, token: string): Pro
       if (who) await sessions.end(who.accountId, who.sessionId);
       return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie, sessions.forgetCookie]);
     default:
-      return who ? takeWith(options, invitation, who) : makeAccount(options, request, invitation, form);
+      return who ? takeWith(parts, invitation, who) : makeAccount(parts, request, invitation, form);
   }
 }
 
@@ -128,7 +117,7 @@ function withCookies(answer: RawAnswer, cookies: readonly string[]): RawAnswer {
 }
 
 async function takeWith(
-  { services, invitations, proofs }: JoinPages,
+  { services, invitations, proofs }: SignInParts,
   invitation: Invitation,
   who: SignedIn,
 ): Promise<RawAnswer> {
@@ -145,12 +134,12 @@ const busy = 'The invitation or the member was changed at the same time. Try aga
 const knownAddress = 'An account with this address exists. Sign in to it to accept the invitation.';
 
 async function makeAccount(
-  options: JoinPages,
+  parts: SignInParts,
   request: RawRequest,
   invitation: Invitation,
   form: URLSearchParams,
 ): Promise<RawAnswer> {
-  const { services, passwords, signIn, invitations } = options;
+  const { services, passwords, signIn, invitations } = parts;
   const about = { name: (form.get('name') ?? '').trim(), email: (form.get('email') ?? '').trim() };
   const password = passwordOf(form);
   const wrong = await problemWith(invitations, invitation, { ...about, password });

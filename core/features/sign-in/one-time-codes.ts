@@ -10,9 +10,10 @@ import { systemStatement } from '../../platform/store/statement.ts';
 import { html, readForm } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import { card, leadToSignIn, pageRoute } from './page-parts.ts';
-import { deviceOf, type SignInLimits } from './limits.ts';
+import { deviceOf } from './limits.ts';
 import { refusalOf, type SignInNotice } from './page.ts';
-import type { FurtherStep, Pending, SignIn } from './sign-in.ts';
+import type { FurtherStep, Pending } from './sign-in.ts';
+import type { SignInParts } from './runtime.ts';
 
 const periodSeconds = 30;
 /** Length that RFC 4226 §4 recommends. */
@@ -250,15 +251,8 @@ export function oneTimeCodeStep(codes: OneTimeCodes): FurtherStep {
   return { path, isSetUp: async (accountId) => (await codes.of(accountId)).isOn };
 }
 
-interface CodePages {
-  readonly services: IdentityDeps;
-  readonly signIn: SignIn;
-  readonly limits: SignInLimits;
-  readonly codes: OneTimeCodes;
-}
-
-export function codeStepRoutes(options: CodePages): Route[] {
-  const { services, signIn } = options;
+export function codeStepRoutes(parts: SignInParts): Route[] {
+  const { services, signIn } = parts;
   const { baseUrl } = services;
   return [
     pageRoute(
@@ -274,14 +268,14 @@ export function codeStepRoutes(options: CodePages): Route[] {
         const form = await readForm(request, baseUrl);
         const pending = await signIn.pending(request.headers);
         if (!pending) return leadToSignIn(baseUrl, '/account');
-        return attempt(options, request, pending, form.get('code') ?? '');
+        return attempt(parts, request, pending, form.get('code') ?? '');
       },
     ),
   ];
 }
 
 async function attempt(
-  { services, signIn, limits, codes }: CodePages,
+  { services, signIn, limits, codes }: SignInParts,
   request: RawRequest,
   { account, to }: Pending,
   code: string,

@@ -1,7 +1,7 @@
 // Pages to sign in, to confirm the identity, and to sign out.
 import { readForm, html, type Html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
-import { type IdentityDeps, accountById } from '../people/index.ts';
+import { accountById } from '../people/index.ts';
 import { passwordMax } from './passwords.ts';
 import {
   card,
@@ -15,8 +15,8 @@ import {
   scriptOf,
   destinationOf,
 } from './page-parts.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
-import type { SignIn } from './sign-in.ts';
+import type { SignedIn } from './sessions.ts';
+import type { SignInParts } from './runtime.ts';
 
 /** Alternative to the password: a button or form on the sign-in page and on the confirmation page. */
 export interface WayIn {
@@ -30,17 +30,10 @@ export interface WayIn {
   html(to: string, again: SignedIn | null): Promise<Html | null>;
 }
 
-export interface SignInPages {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  readonly signIn: SignIn;
-  readonly waysIn: readonly WayIn[];
-}
-
 const wrong = 'The e-mail address or password is wrong. Try again, or reset your password.';
 
-export function signInRoutes(options: SignInPages): Route[] {
-  const { services, sessions, signIn } = options;
+export function signInRoutes(parts: SignInParts): Route[] {
+  const { services, sessions, signIn } = parts;
   const { baseUrl } = services;
   return [
     pageRoute(
@@ -49,7 +42,7 @@ export function signInRoutes(options: SignInPages): Route[] {
         const to = destinationOf(query.get('to'), baseUrl);
         if (await sessions.find(headers)) return leadTo(baseUrl, to);
         const said = query.has('reset') ? done('Your password was changed. Sign in with the new one.') : null;
-        return signInPage(options, { to, said });
+        return signInPage(parts, { to, said });
       },
     ),
     pageRoute(
@@ -61,7 +54,7 @@ export function signInRoutes(options: SignInPages): Route[] {
         if (checked.account)
           return signIn.proceed(checked.account.id, request, form.get('to'), checked.account);
         const to = destinationOf(form.get('to'), baseUrl);
-        return signInPage(options, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
+        return signInPage(parts, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
       },
     ),
     pageRoute(
@@ -69,7 +62,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       async ({ headers, query }) => {
         const who = await sessions.find(headers);
         const to = destinationOf(query.get('to'), baseUrl);
-        return who ? againPage(options, who, { to }) : leadToSignIn(baseUrl, to);
+        return who ? againPage(parts, who, { to }) : leadToSignIn(baseUrl, to);
       },
     ),
     pageRoute(
@@ -79,7 +72,7 @@ export function signInRoutes(options: SignInPages): Route[] {
         name: 'sign-in.prove',
         summary: 'Authenticate again with the password',
       },
-      (request) => proveAgain(options, request),
+      (request) => proveAgain(parts, request),
     ),
     pageRoute(
       { method: 'POST', path: '/sign-out', name: 'sign-in.out', summary: 'Sign out' },
@@ -95,8 +88,8 @@ export function signInRoutes(options: SignInPages): Route[] {
   ];
 }
 
-async function proveAgain(options: SignInPages, request: RawRequest): Promise<RawAnswer> {
-  const { services, sessions, signIn } = options;
+async function proveAgain(parts: SignInParts, request: RawRequest): Promise<RawAnswer> {
+  const { services, sessions, signIn } = parts;
   const { baseUrl, store } = services;
   const who = await sessions.find(request.headers);
   if (!who) return leadToSignIn(baseUrl, '/account');
@@ -106,7 +99,7 @@ async function proveAgain(options: SignInPages, request: RawRequest): Promise<Ra
   if (!account) return leadToSignIn(baseUrl, to);
   const { isRight, waitSeconds } = await signIn.checkOf(request, account, passwordOf(form));
   if (!isRight)
-    return againPage(options, who, { to, ...refusalOf(waitSeconds, 'The password is wrong. Try again.') });
+    return againPage(parts, who, { to, ...refusalOf(waitSeconds, 'The password is wrong. Try again.') });
   await sessions.prove(who.sessionId);
   return leadTo(baseUrl, to);
 }
@@ -157,7 +150,7 @@ const noSessions = html`<p class="notice warning">
 </p>`;
 
 async function signInPage(
-  { services, waysIn }: SignInPages,
+  { services, waysIn }: SignInParts,
   { to, email = '', said, ...answer }: SignInNotice & { to: string; email?: string },
 ): Promise<RawAnswer> {
   const content = html`${said} ${supportsSessions(services.baseUrl) ? null : noSessions}
@@ -183,7 +176,7 @@ async function signInPage(
 }
 
 async function againPage(
-  { services, waysIn }: SignInPages,
+  { services, waysIn }: SignInParts,
   who: SignedIn,
   { to, said = null, ...answer }: Partial<SignInNotice> & { to: string },
 ): Promise<RawAnswer> {

@@ -5,7 +5,6 @@ import {
   setPasswordOps,
   type Account,
   type AccountAddress,
-  type IdentityDeps,
   accountById,
   accountsByEmail,
   emailKeyOf,
@@ -20,11 +19,12 @@ import { readForm, html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { Mail } from '../../platform/lib/mail.ts';
-import { passwordProblem, type Passwords } from './passwords.ts';
+import { passwordProblem } from './passwords.ts';
 import { noticeOf } from './account/page.ts';
 import { card, leadTo, pageRoute, problem, newPasswordField } from './page-parts.ts';
-import { rememberDevice, type ResetLimits } from './limits.ts';
+import { rememberDevice } from './limits.ts';
 import { passwordOf } from './page.ts';
+import type { SignInParts } from './runtime.ts';
 
 const resetMinutes = 30;
 
@@ -108,15 +108,8 @@ async function resetPassword(
   return outcome.ok;
 }
 
-interface ResetPages {
-  readonly services: IdentityDeps;
-  readonly passwords: Passwords;
-  readonly grants: AccountGrants;
-  readonly limits: ResetLimits;
-}
-
-export function resetRoutes(options: ResetPages): Route[] {
-  const { services } = options;
+export function resetRoutes(parts: SignInParts): Route[] {
+  const { services } = parts;
   const { store, baseUrl, nowMs } = services;
   return [
     pageRoute(
@@ -141,7 +134,7 @@ export function resetRoutes(options: ResetPages): Route[] {
         if (!mail) return noMailPage();
         // Runs in the background, so that the duration of the response does not disclose if the account
         // exists.
-        void send(options, mail, form.get('email') ?? '', request.peer);
+        void send(parts, mail, form.get('email') ?? '', request.peer);
         return card(
           'Check your e-mail',
           html`<p>
@@ -163,13 +156,13 @@ export function resetRoutes(options: ResetPages): Route[] {
     ),
     pageRoute(
       { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set a new password' },
-      (request, token) => choose(options, request, token),
+      (request, token) => choose(parts, request, token),
     ),
   ];
 }
 
 async function choose(
-  { services, passwords, grants }: ResetPages,
+  { services, passwords, grants }: SignInParts,
   request: RawRequest,
   token: string,
 ): Promise<RawAnswer> {
@@ -196,7 +189,7 @@ async function choose(
 }
 
 async function send(
-  { services, limits }: ResetPages,
+  { services, resetLimits }: SignInParts,
   mail: Mail,
   email: string,
   peer: string,
@@ -205,7 +198,7 @@ async function send(
   try {
     const all = await accountsByEmail(store, email);
     const [first] = all;
-    if (!first || !limits.take(emailKeyOf(email), peer)) return;
+    if (!first || !resetLimits.take(emailKeyOf(email), peer)) return;
     // If several accounts have the unverified address, the mail has a link for each account.
     const resets = (first.isProven ? [first] : all).map((account) => ({
       account,

@@ -3,86 +3,49 @@ import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import { confirmationRoutes, confirmationSection, profileRoutes, profileSection } from './account/profile.ts';
-import { accountRoutes, type AccountSection } from './account/page.ts';
+import { accountRoutes, type AccountSection, type ChangeOptions } from './account/page.ts';
 import { passwordRoutes, passwordSection } from './account/password.ts';
 import { sessionsRoutes, sessionsSection } from './account/sessions.ts';
 import { createProofs, type AccountGrants, type Proofs } from './proof.ts';
-import { createPasswords } from './passwords.ts';
-import { type IdentityDeps, createInvitations, type Invitations } from '../people/index.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+import { createInvitations, type Invitations } from '../people/index.ts';
 import { joinRoutes } from './join.ts';
-import { createResetLimits, createSignInLimits, type SignInLimits } from './limits.ts';
+import { createResetLimits, createSignInLimits, type SignInLimits, type ResetLimits } from './limits.ts';
 import { resetRoutes } from './resets.ts';
-import type { Sessions } from './sessions.ts';
 import { signInRoutes, type WayIn } from './page.ts';
-import { createSignIn, type FurtherStep, type SignIn } from './sign-in.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createCeremonies } from './challenges.ts';
+import { createCeremonies, type Ceremonies } from './challenges.ts';
 import { oneTimeCodesRoutes, oneTimeCodesSection } from './account/one-time-codes.ts';
-import { createOneTimeCodes, codeStepRoutes, oneTimeCodeStep } from './one-time-codes.ts';
+import { createOneTimeCodes, codeStepRoutes, oneTimeCodeStep, type OneTimeCodes } from './one-time-codes.ts';
 import { passkeySection, passkeyWayIn, passkeyRoutes } from './passkeys/pages.ts';
-import { createPasskeys } from './passkeys/passkeys.ts';
-import { createAdmit, createOutsideSignIn } from './providers/outside.ts';
-import { createLinks } from './providers/links.ts';
-import { type ProviderSettings, signInSettings } from './settings.ts';
+import { createPasskeys, type Passkeys } from './passkeys/passkeys.ts';
+import { createOutsideSignIn, type OutsideSignIn } from './providers/outside.ts';
+import { createLinks, type Links } from './providers/links.ts';
+import { signInSettings } from './settings.ts';
 import { outsideSection, outsideWayIn, outsideRoutes } from './providers/pages.ts';
 
-// Assembles the sign-in factors other than passwords: passkeys, one-time codes, and accounts at external
-// providers.
-
-interface Factors {
-  readonly furtherSteps: readonly FurtherStep[];
+/** Parts that the pages share. */
+export interface SignInParts extends ChangeOptions {
+  readonly grants: AccountGrants;
+  readonly passwords: Passwords;
+  readonly limits: SignInLimits;
+  readonly resetLimits: ResetLimits;
+  readonly proofs: Proofs;
+  readonly invitations: Invitations;
+  readonly ceremonies: Ceremonies;
+  readonly passkeys: Passkeys;
+  readonly codes: OneTimeCodes;
+  readonly links: Links;
+  readonly outside: OutsideSignIn;
   readonly waysIn: readonly WayIn[];
-  readonly sections: readonly AccountSection[];
-  routes(signIn: SignIn): Route[];
+  readonly signIn: SignIn;
 }
 
-function createFactors(options: {
-  services: IdentityDeps;
-  sessions: Sessions;
-  invitations: Invitations;
-  proofs: Proofs;
-  limits: SignInLimits;
-  providers: readonly ProviderSettings[];
-  egress: Egress;
-  clock: Clock;
-}): Factors {
-  const { services, sessions, invitations, proofs, limits, providers, egress, clock } = options;
-  const ceremonies = createCeremonies(services);
-  const passkeys = createPasskeys(services, ceremonies);
-  const codes = createOneTimeCodes(services);
-  const links = createLinks(services);
-  const outside = createOutsideSignIn({
-    services,
-    ceremonies,
-    links,
-    providers,
-    egress,
-    admit: createAdmit(services, invitations, links),
-    monotonicMs: clock.monotonicMs,
-  });
-  const ground = { services, sessions, ceremonies };
-  return {
-    furtherSteps: [oneTimeCodeStep(codes)],
-    waysIn: [passkeyWayIn(passkeys), outsideWayIn(outside.providers, links)],
-    sections: [
-      passkeySection(passkeys),
-      oneTimeCodesSection(codes),
-      outsideSection(outside.providers, links),
-    ],
-    routes: (signIn) => [
-      ...passkeyRoutes({ ...ground, signIn, passkeys }),
-      ...codeStepRoutes({ ...ground, signIn, limits, codes }),
-      ...oneTimeCodesRoutes({ ...ground, codes }),
-      ...outsideRoutes({ ...ground, signIn, outside, links, proofs }),
-    ],
-  };
-}
-
-export interface SignInOptions {
+interface SignInPagesOptions extends ChangeOptions {
   readonly services: Services;
-  readonly sessions: Sessions;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly clock: Clock;
@@ -92,47 +55,70 @@ export interface SignInOptions {
   readonly apps: { readonly section: AccountSection; readonly routes: readonly Route[] };
 }
 
-export function signInPageRoutes(options: SignInOptions): Route[] {
-  const { services, sessions, committer, directoryOf, clock, egress, grants, apps } = options;
+function partsOf(options: SignInPagesOptions): SignInParts {
+  const { services, sessions, committer, directoryOf, clock, egress, grants } = options;
   const { store, nowMs } = services;
+  const { monotonicMs } = clock;
   const passwords = createPasswords();
-  const limits = createSignInLimits(clock.monotonicMs);
-  const ground = { services, sessions, passwords };
-  const proofs = createProofs(services, grants);
+  const limits = createSignInLimits(monotonicMs);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
-  const factors = createFactors({
+  const ceremonies = createCeremonies(services);
+  const passkeys = createPasskeys(services, ceremonies);
+  const codes = createOneTimeCodes(services);
+  const links = createLinks(services);
+  const providers = services.settings.of(signInSettings.identityProviders);
+  return {
     services,
     sessions,
-    invitations,
-    proofs,
+    grants,
+    passwords,
     limits,
-    egress,
-    clock,
-    providers: services.settings.of(signInSettings.identityProviders),
-  });
-  const resetLimits = createResetLimits(clock.monotonicMs);
-  const confirmation = { services, sessions, proofs, limits: resetLimits };
-  const signIn = createSignIn({ ...ground, limits, furtherSteps: factors.furtherSteps });
-  return [
-    ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
-    ...joinRoutes({ ...ground, signIn, invitations, proofs }),
-    ...resetRoutes({ services, passwords, grants, limits: resetLimits }),
-    ...accountRoutes({
-      ...ground,
-      sections: [
-        profileSection,
-        confirmationSection(ground),
-        passwordSection(ground),
-        ...factors.sections,
-        sessionsSection(ground),
-        apps.section,
-      ],
+    resetLimits: createResetLimits(monotonicMs),
+    proofs: createProofs(services, grants),
+    invitations,
+    ceremonies,
+    passkeys,
+    codes,
+    links,
+    outside: createOutsideSignIn({
+      services,
+      ceremonies,
+      links,
+      invitations,
+      providers,
+      egress,
+      monotonicMs,
     }),
-    ...profileRoutes(ground),
-    ...confirmationRoutes(confirmation),
-    ...passwordRoutes({ ...ground, signIn }),
-    ...sessionsRoutes({ ...ground, grants }),
+    waysIn: [passkeyWayIn(passkeys), outsideWayIn(providers, links)],
+    signIn: createSignIn({ services, sessions, passwords, limits, furtherSteps: [oneTimeCodeStep(codes)] }),
+  };
+}
+
+export function signInPageRoutes(options: SignInPagesOptions): Route[] {
+  const { apps } = options;
+  const parts = partsOf(options);
+  return [
+    ...signInRoutes(parts),
+    ...joinRoutes(parts),
+    ...resetRoutes(parts),
+    ...accountRoutes(parts, [
+      profileSection,
+      confirmationSection(parts),
+      passwordSection(parts),
+      passkeySection(parts.passkeys),
+      oneTimeCodesSection(parts.codes),
+      outsideSection(parts.outside.providers, parts.links),
+      sessionsSection(parts),
+      apps.section,
+    ]),
+    ...profileRoutes(parts),
+    ...confirmationRoutes(parts),
+    ...passwordRoutes(parts),
+    ...sessionsRoutes(parts),
     ...apps.routes,
-    ...factors.routes(signIn),
+    ...passkeyRoutes(parts),
+    ...codeStepRoutes(parts),
+    ...oneTimeCodesRoutes(parts),
+    ...outsideRoutes(parts),
   ];
 }

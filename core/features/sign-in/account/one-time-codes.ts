@@ -2,10 +2,11 @@
 import { renderSVG } from 'uqr';
 import { html, trusted, type Html, page } from '../../../kernel/html.ts';
 import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
-import { changeRoute, type ChangeOptions, noticeOf, type AccountSection } from './page.ts';
+import { changeRoute, noticeOf, type AccountSection } from './page.ts';
 import { hidden, isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, problem } from '../page-parts.ts';
 import type { SignedIn } from '../sessions.ts';
 import { addressOf, type OneTimeCodes } from '../one-time-codes.ts';
+import type { SignInParts } from '../runtime.ts';
 
 const setUpPath = '/account/one-time-codes';
 
@@ -51,19 +52,19 @@ const sensitiveChange = (path: string, name: string, summary: string) => ({
   isSensitive: true,
 });
 
-export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: OneTimeCodes }): Route[] {
-  const { codes, services } = options;
+export function oneTimeCodesRoutes(parts: SignInParts): Route[] {
+  const { codes, services } = parts;
   const path = 'one-time-codes';
   return [
     changeRoute(
-      options,
+      parts,
       sensitiveChange(path, 'begin', 'Start the set-up of one-time codes'),
       async ({ accountId }) =>
         (await codes.begin(accountId)) ? leadTo(services.baseUrl, setUpPath) : { wrong: 'codes-on' },
     ),
-    setUpRoute(options),
+    setUpRoute(parts),
     changeRoute(
-      options,
+      parts,
       sensitiveChange(`${path}/confirm`, 'confirm', 'Turn on one-time codes with the first code'),
       async (who, form) => {
         const secret = await codes.waiting(who.accountId);
@@ -75,7 +76,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
       },
     ),
     changeRoute(
-      options,
+      parts,
       sensitiveChange(`${path}/recovery-codes`, 'renew', 'Replace the recovery codes'),
       async ({ accountId, email }) => {
         const recoveryCodes = await codes.renewRecoveryCodes(accountId);
@@ -84,7 +85,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
       },
     ),
     changeRoute(
-      options,
+      parts,
       sensitiveChange(`${path}/off`, 'off', 'Turn off one-time codes'),
       async ({ accountId, email }) => {
         await codes.turnOff(accountId);
@@ -96,7 +97,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
 }
 
 /** The secret is shown only after a recent authentication, and only until a first code confirms it. */
-function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCodesRoutes>[0]): Route {
+function setUpRoute({ services, sessions, codes }: SignInParts): Route {
   const { baseUrl, nowMs } = services;
   return pageRoute(
     {

@@ -27,15 +27,11 @@ export interface AccountSection {
   readonly says?: Readonly<Record<string, string>>;
 }
 
-interface AccountPages {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  /** In the order of the page. */
-  readonly sections: readonly AccountSection[];
-}
-
-export function accountRoutes(options: AccountPages): Route[] {
-  const { services, sessions, sections } = options;
+/** @param sections in the order of the page */
+export function accountRoutes(
+  { services, sessions }: ChangeOptions,
+  sections: readonly AccountSection[],
+): Route[] {
   const says = new Map(sections.flatMap((section) => Object.entries(section.says ?? {})));
   return [
     pageRoute(

@@ -2,17 +2,12 @@
 import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { accountById, setPasswordOps } from '../../people/index.ts';
-import { passwordMax, passwordMin, passwordProblem, type Passwords } from '../passwords.ts';
+import { passwordMax, passwordMin, passwordProblem } from '../passwords.ts';
 import { hidden, isFresh, leadToProof, leadToSignIn } from '../page-parts.ts';
 import { endSessionsOp, stillSignedInOp } from '../sessions.ts';
 import { passwordOf } from '../page.ts';
-import type { SignIn } from '../sign-in.ts';
 import { changeRoute, type ChangeOptions, noticeOf, type AccountSection } from './page.ts';
-
-interface PasswordOptions extends ChangeOptions {
-  readonly passwords: Passwords;
-  readonly signIn: SignIn;
-}
+import type { SignInParts } from '../runtime.ts';
 
 export function passwordSection({ services: { store } }: ChangeOptions): AccountSection {
   return {
@@ -51,12 +46,12 @@ export function passwordSection({ services: { store } }: ChangeOptions): Account
   };
 }
 
-export function passwordRoutes(options: PasswordOptions): Route[] {
-  const { services, passwords, signIn } = options;
+export function passwordRoutes(parts: SignInParts): Route[] {
+  const { services, passwords, signIn } = parts;
   const { store, baseUrl, nowMs } = services;
   return [
     changeRoute(
-      options,
+      parts,
       { path: 'password', name: 'account.set-password', summary: 'Change the password of an account' },
       async (who, form, request) => {
         const account = await accountById(store, who.accountId);

@@ -2,14 +2,7 @@
 // address identifies the account at sign-in, so a change requires a recent authentication.
 import { html } from '../../../kernel/html.ts';
 import type { Route, RawAnswer } from '../../../kernel/http/route.ts';
-import {
-  emailKeyOf,
-  isAddressTaken,
-  renameOps,
-  type IdentityDeps,
-  accountById,
-  type Account,
-} from '../../people/index.ts';
+import { emailKeyOf, isAddressTaken, renameOps, accountById, type Account } from '../../people/index.ts';
 import { addressAdvice } from '../../../platform/lib/address.ts';
 import { aboutProblem } from '../join.ts';
 import {
@@ -23,9 +16,8 @@ import {
   readSignedForm,
 } from '../page-parts.ts';
 import { changeRoute, type ChangeOptions, noticeOf, type AccountSection } from './page.ts';
-import type { Proofs } from '../proof.ts';
-import type { ResetLimits } from '../limits.ts';
-import type { Sessions, SignedIn } from '../sessions.ts';
+import type { SignedIn } from '../sessions.ts';
+import type { SignInParts } from '../runtime.ts';
 
 export const profileSection: AccountSection = {
   says: {
@@ -82,13 +74,6 @@ export function profileRoutes(options: ChangeOptions): Route[] {
 const purpose = 'confirm-address';
 const minutes = 30;
 
-interface ConfirmationOptions {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  readonly limits: ResetLimits;
-  readonly proofs: Proofs;
-}
-
 const removed =
   'Confirming removes existing passkeys, one-time codes and linked accounts, ends all other sessions and revokes the access of apps, because somebody else may have set them up.';
 
@@ -120,12 +105,12 @@ export function confirmationSection({ services: { store, mail } }: ChangeOptions
   };
 }
 
-export function confirmationRoutes(options: ConfirmationOptions): Route[] {
-  const { services, sessions, limits } = options;
+export function confirmationRoutes(parts: SignInParts): Route[] {
+  const { services, sessions, resetLimits } = parts;
   const { store, mail, baseUrl } = services;
   return [
     changeRoute(
-      options,
+      parts,
       {
         path: 'confirm-address',
         name: 'account.send-confirmation',
@@ -134,13 +119,13 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
       async (who, _, { peer }) => {
         const account = await accountById(store, who.accountId);
         if (!mail || !account || account.isProven) return leadTo(baseUrl, '/account');
-        if (!limits.take(account.emailKey, peer)) return { wrong: 'confirm-wait' };
+        if (!resetLimits.take(account.emailKey, peer)) return { wrong: 'confirm-wait' };
         mail.post({
           to: account.email,
           subject: 'Confirm your address',
           text: [
             `Confirm the address of your account on ${baseUrl}. Open this link within ${minutes} minutes, in the browser in which you are signed in:`,
-            `${baseUrl}/confirm/${tokenFor(options, account)}`,
+            `${baseUrl}/confirm/${tokenFor(parts, account)}`,
             'If you have no account there, ignore this message.',
           ].join('\n\n'),
         });
@@ -157,7 +142,7 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
       async ({ headers }, token) => {
         const who = await sessions.find(headers);
         if (!who) return leadToSignIn(baseUrl, `/confirm/${encodeURIComponent(token)}`);
-        return (await accountFor(options, token, who)) ? confirmPage(who) : noConfirmation();
+        return (await accountFor(parts, token, who)) ? confirmPage(who) : noConfirmation();
       },
     ),
     pageRoute(
@@ -166,9 +151,9 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
         const who = await sessions.find(request.headers);
         if (!who) return leadToSignIn(baseUrl, '/account');
         await readSignedForm(request, baseUrl, who);
-        const account = await accountFor(options, token, who);
+        const account = await accountFor(parts, token, who);
         if (!account) return noConfirmation();
-        await options.proofs.note(account.id, account.emailKey, { sessionId: who.sessionId });
+        await parts.proofs.note(account.id, account.emailKey, { sessionId: who.sessionId });
         const { isProven } = (await accountById(store, account.id)) ?? account;
         return leadTo(baseUrl, `/account?${isProven ? 'done=confirmed' : 'wrong=confirm-taken'}`);
       },
@@ -180,14 +165,14 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
  * The signature covers the account, the address and the expiry, so that a change of the address invalidates
  * the token.
  */
-function tokenFor({ services: { sealing, nowMs } }: ConfirmationOptions, { id, emailKey }: Account): string {
+function tokenFor({ services: { sealing, nowMs } }: SignInParts, { id, emailKey }: Account): string {
   const until = String(nowMs() + minutes * 60_000);
   return `${until}.${sealing.sign(`${id} ${until} ${emailKey}`, purpose)}`;
 }
 
 /** @returns the account of the signed-in person; null if the link is invalid or for another account */
 async function accountFor(
-  { services: { store, sealing, nowMs } }: ConfirmationOptions,
+  { services: { store, sealing, nowMs } }: SignInParts,
   token: string,
   { accountId }: SignedIn,
 ): Promise<Account | null> {

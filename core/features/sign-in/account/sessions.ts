@@ -1,9 +1,9 @@
 import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 import { hidden, leadTo } from '../page-parts.ts';
-import { endSessionsOp, type ListedSession, type Sessions } from '../sessions.ts';
-import type { AccountGrants } from '../proof.ts';
-import { changeRoute, type ChangeOptions, type AccountSection } from './page.ts';
+import { endSessionsOp, type ListedSession } from '../sessions.ts';
+import { changeRoute, type AccountSection } from './page.ts';
+import type { SignInParts } from '../runtime.ts';
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -29,7 +29,7 @@ function agentWords(agent: string): string {
   return words.join(' on ') || agent.slice(0, 40) || 'Unknown';
 }
 
-export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSection {
+export function sessionsSection({ sessions }: SignInParts): AccountSection {
   return {
     says: { session: 'The session was ended.' },
     async html(who) {
@@ -89,12 +89,12 @@ function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function sessionsRoutes(options: ChangeOptions & { readonly grants: AccountGrants }): Route[] {
-  const { services, sessions, grants } = options;
+export function sessionsRoutes(parts: SignInParts): Route[] {
+  const { services, sessions, grants } = parts;
   const { baseUrl } = services;
   return [
     changeRoute(
-      options,
+      parts,
       { path: 'end-session', name: 'account.end-session', summary: 'End one of the sessions of an account' },
       async (who, form) => {
         await sessions.end(who.accountId, form.get('id') ?? '');
@@ -102,7 +102,7 @@ export function sessionsRoutes(options: ChangeOptions & { readonly grants: Accou
       },
     ),
     changeRoute(
-      options,
+      parts,
       { path: 'end-sessions', name: 'account.end-sessions', summary: 'End all sessions of an account' },
       async (who) => {
         await grants.endWith(who.accountId, [endSessionsOp(who.accountId)]);

@@ -9,10 +9,9 @@ import { type AccountSection, changeRoute, noticeOf } from '../account/page.ts';
 import { hidden, isFormTokenOf, isFresh, proofPath, destinationOf } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';
 import { passkeyNameMax, type Passkey, type Passkeys, type PasskeyCeremonies } from './passkeys.ts';
-import type { IdentityDeps } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
-import type { SignIn } from '../sign-in.ts';
+import type { SignInParts } from '../runtime.ts';
 
 const path = '/assets/passkeys.js';
 const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
@@ -143,19 +142,12 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-interface PasskeyPages {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  readonly signIn: SignIn;
-  readonly passkeys: Passkeys;
-}
-
-export function passkeyRoutes(options: PasskeyPages): Route[] {
-  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...manageRoutes(options)];
+export function passkeyRoutes(parts: SignInParts): Route[] {
+  return [passkeyScriptRoute, ...signInRoutes(parts), ...addRoutes(parts), ...manageRoutes(parts)];
 }
 
 /** @throws ApiError conflict */
-function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
+function ceremoniesOf({ passkeys, services }: SignInParts): PasskeyCeremonies {
   if (passkeys.ceremonies) return passkeys.ceremonies;
   throw new ApiError(
     'conflict',
@@ -198,8 +190,8 @@ function scriptRoute(
   });
 }
 
-function signInRoutes(options: PasskeyPages): Route[] {
-  const { services, sessions, signIn } = options;
+function signInRoutes(parts: SignInParts): Route[] {
+  const { services, sessions, signIn } = parts;
   const { baseUrl } = services;
   return [
     scriptRoute(
@@ -210,7 +202,7 @@ function signInRoutes(options: PasskeyPages): Route[] {
       },
       baseUrl,
       async () => {
-        const { options: body, cookie } = await ceremoniesOf(options).askToSignIn();
+        const { options: body, cookie } = await ceremoniesOf(parts).askToSignIn();
         return { body, cookies: [cookie] };
       },
     ),
@@ -218,7 +210,7 @@ function signInRoutes(options: PasskeyPages): Route[] {
       { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
       baseUrl,
       async ({ to, form_token: formToken, credential }, request) => {
-        const accountId = await ceremoniesOf(options)
+        const accountId = await ceremoniesOf(parts)
           .signIn(request.headers, credential)
           .catch((error: unknown) => {
             if (error instanceof ApiError)
@@ -246,8 +238,8 @@ function asJson({ headers = {} }: RawAnswer): { body: object; cookies: readonly 
   return { body: { to: headers.location }, cookies: [headers['set-cookie'] ?? []].flat() };
 }
 
-function addRoutes(options: PasskeyPages): Route[] {
-  const { services, sessions } = options;
+function addRoutes(parts: SignInParts): Route[] {
+  const { services, sessions } = parts;
   const { baseUrl, nowMs } = services;
   return [
     scriptRoute(
@@ -262,7 +254,7 @@ function addRoutes(options: PasskeyPages): Route[] {
         // The account page tells a person without a workspace what to do.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
-        const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);
+        const { options: body, cookie } = await ceremoniesOf(parts).askToAdd(who);
         return { body, cookies: [cookie] };
       },
     ),
@@ -271,7 +263,7 @@ function addRoutes(options: PasskeyPages): Route[] {
       baseUrl,
       async ({ form_token: formToken, credential, name }, request) => {
         const who = await requireSignedIn(sessions, request, formToken);
-        await ceremoniesOf(options).add(who, request.headers, credential, nameOf(name));
+        await ceremoniesOf(parts).add(who, request.headers, credential, nameOf(name));
         noticeOf(services, who.email, 'A passkey was added and can now be used to sign in.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
@@ -279,11 +271,11 @@ function addRoutes(options: PasskeyPages): Route[] {
   ];
 }
 
-function manageRoutes(options: PasskeyPages): Route[] {
-  const { passkeys, services } = options;
+function manageRoutes(parts: SignInParts): Route[] {
+  const { passkeys, services } = parts;
   return [
     changeRoute(
-      options,
+      parts,
       { path: 'passkeys/rename', name: 'passkeys.rename', summary: 'Rename a passkey' },
       async ({ accountId }, form) => {
         await passkeys.rename(accountId, form.get('id') ?? '', nameOf(form.get('name')));
@@ -291,7 +283,7 @@ function manageRoutes(options: PasskeyPages): Route[] {
       },
     ),
     changeRoute(
-      options,
+      parts,
       { path: 'passkeys/remove', name: 'passkeys.remove', summary: 'Remove a passkey', isSensitive: true },
       async ({ accountId, email }, form) => {
         if (!(await passkeys.remove(accountId, form.get('id') ?? ''))) return { wrong: 'passkey-last' };

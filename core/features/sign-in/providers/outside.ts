@@ -22,44 +22,38 @@ import type { ProviderSettings } from '../settings.ts';
 /** `known_address`: an account with the address exists, and its owner must sign in to link the provider. */
 type Refused = 'not_invited' | 'known_address';
 
-interface Admit {
-  /**
-   * @param link token of the invitation that the browser has opened; null for none
-   * @param isTrusted true if the operator trusts the addresses of the provider. Invitations for the address
-   * then count, and the address of the account is verified.
-   */
-  (
-    person: OutsidePerson & { readonly verifiedEmail: string },
-    by: { readonly link: string | null; readonly isTrusted: boolean },
-  ): Promise<{ readonly accountId: string } | Refused>;
-}
-
 /**
  * Creates accounts for invited people who sign in at an external provider. The invitation is the one whose
  * link they opened in this browser, or one for an address that a trusted provider has verified. The account
  * has no password and is linked to the external account.
+ * @param link token of the invitation that the browser has opened; null for none
+ * @param isTrusted true if the operator trusts the addresses of the provider. Invitations for the address then
+ * count, and the address of the account is verified.
  */
-export function createAdmit(services: IdentityDeps, invitations: Invitations, links: Links): Admit {
-  return async (person, { link, isTrusted }) => {
-    const { verifiedEmail: email, name } = person;
-    const opened = link === null ? null : await invitations.find(link);
-    const addressed = isTrusted ? await invitations.findByAddress(email) : [];
-    const [first, ...others] = unlike([...(opened ? [opened] : []), ...addressed]);
-    if (!first) return 'not_invited';
-    const key = emailKeyOf(email);
-    // Another account with the unverified address does not prevent an account for a person with the verified
-    // or invited address.
-    const rivals = isTrusted || first.emailKey === key ? [] : [first.workspaceId];
-    if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';
-    const about = { name: displayName(name) ?? first.member.name, email };
-    const account = newAccount(services, { ...about, passwordHash: null, isProven: isTrusted });
-    const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
-    if (taken === 'known_address') return taken;
-    if (taken !== 'taken') return 'not_invited';
-    // A failure is ignored, because the link of the invitation still works.
-    for (const other of others) await invitations.take(other, { id: account.id });
-    return { accountId: account.id };
-  };
+async function admit(
+  { services, invitations, links }: OutsideOptions,
+  person: OutsidePerson & { readonly verifiedEmail: string },
+  link: string | null,
+  isTrusted: boolean,
+): Promise<{ readonly accountId: string } | Refused> {
+  const { verifiedEmail: email, name } = person;
+  const opened = link === null ? null : await invitations.find(link);
+  const addressed = isTrusted ? await invitations.findByAddress(email) : [];
+  const [first, ...others] = unlike([...(opened ? [opened] : []), ...addressed]);
+  if (!first) return 'not_invited';
+  const key = emailKeyOf(email);
+  // Another account with the unverified address does not prevent an account for a person with the verified
+  // or invited address.
+  const rivals = isTrusted || first.emailKey === key ? [] : [first.workspaceId];
+  if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';
+  const about = { name: displayName(name) ?? first.member.name, email };
+  const account = newAccount(services, { ...about, passwordHash: null, isProven: isTrusted });
+  const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
+  if (taken === 'known_address') return taken;
+  if (taken !== 'taken') return 'not_invited';
+  // A failure is ignored, because the link of the invitation still works.
+  for (const other of others) await invitations.take(other, { id: account.id });
+  return { accountId: account.id };
 }
 
 /** Returns null for a missing or invalid name. */
@@ -138,7 +132,7 @@ interface OutsideOptions {
   readonly providers: readonly ProviderSettings[];
   readonly egress: RequestSender;
   readonly monotonicMs: () => number;
-  readonly admit: Admit;
+  readonly invitations: Invitations;
 }
 
 export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
@@ -233,18 +227,18 @@ function providerOf(settings: ProviderSettings, options: OutsideOptions): Provid
 async function accountOf(
   person: OutsidePerson,
   { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
-  { links, admit, services }: OutsideOptions,
+  options: OutsideOptions,
 ): Promise<MatchedAccount> {
-  const linked = await links.use(person);
+  const linked = await options.links.use(person);
   if (linked !== null) return { accountId: linked, isNew: false };
   const { verifiedEmail, displayName } = person;
   const { key, name, takesInvitations } = settings;
   const admitted =
     verifiedEmail === null
       ? 'not_invited'
-      : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
+      : await admit(options, { ...person, verifiedEmail }, link, takesInvitations);
   if (typeof admitted === 'object') {
-    services.log('info', 'an invited person joined through an identity provider', {
+    options.services.log('info', 'an invited person joined through an identity provider', {
       provider: key,
       ...admitted,
     });

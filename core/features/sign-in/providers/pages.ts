@@ -7,13 +7,10 @@ import { card, hidden, isFormTokenOf, leadTo, pageRoute, destinationOf } from '.
 import type { WayIn } from '../page.ts';
 import type { LinkedAccount, Links } from './links.ts';
 import type { OutsideSignIn } from './outside.ts';
-import { type IdentityDeps, emailKeyOf } from '../../people/index.ts';
+import { emailKeyOf } from '../../people/index.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { Proofs } from '../proof.ts';
-import type { Ceremonies } from '../challenges.ts';
 import { afterJoining, forgetLink, openedLink } from '../join.ts';
-import type { Sessions } from '../sessions.ts';
-import type { SignIn } from '../sign-in.ts';
+import type { SignInParts } from '../runtime.ts';
 
 type Offered = OutsideSignIn['providers'];
 
@@ -97,21 +94,11 @@ function leavingPage(name: string, address: string, cookie: string): RawAnswer {
   );
 }
 
-interface OutsidePages {
-  readonly services: IdentityDeps;
-  readonly sessions: Sessions;
-  readonly ceremonies: Ceremonies;
-  readonly signIn: SignIn;
-  readonly outside: OutsideSignIn;
-  readonly links: Links;
-  readonly proofs: Proofs;
+export function outsideRoutes(parts: SignInParts): Route[] {
+  return [leaveRoute(parts), returnRoute(parts), ...linkRoutes(parts)];
 }
 
-export function outsideRoutes(options: OutsidePages): Route[] {
-  return [leaveRoute(options), returnRoute(options), ...linkRoutes(options)];
-}
-
-function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
+function leaveRoute({ services, sessions, outside }: SignInParts): Route {
   const { baseUrl } = services;
   return pageRoute(
     {
@@ -134,7 +121,7 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
   );
 }
 
-function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }: OutsidePages): Route {
+function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }: SignInParts): Route {
   const { baseUrl } = services;
   const forget = ceremonies.forgetCookie('outside');
   return pageRoute(
@@ -167,12 +154,12 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
   );
 }
 
-function linkRoutes(options: OutsidePages): Route[] {
-  const { outside, links, services } = options;
+function linkRoutes(parts: SignInParts): Route[] {
+  const { outside, links, services } = parts;
   return [
     ...outside.providers.map(({ key }) =>
       changeRoute(
-        options,
+        parts,
         {
           path: `linked/${key}`,
           isSensitive: true,
@@ -187,7 +174,7 @@ function linkRoutes(options: OutsidePages): Route[] {
       ),
     ),
     changeRoute(
-      options,
+      parts,
       {
         path: 'unlink',
         isSensitive: true,
