@@ -56,7 +56,7 @@ const guards: readonly Guard[] = [
     file: 'core/features/webhooks/deliveries/deliver.ts',
     guarding: "if (nowMs >= finalAtMs) return 'parked';",
     broken: '',
-    suite: 'core/features/webhooks/schedule.test.ts',
+    suite: 'core/features/webhooks/deliveries/schedule.test.ts',
   },
   {
     name: 'a secret signs only until it expires',

@@ -18,7 +18,6 @@ import { deliveryRows, type DeliveryUnit, deliveryUnit } from './deliveries/queu
 import { consumerName, endpointModel, isForgiven, type Endpoint } from './endpoints/model.ts';
 import { type Subscriptions, createSubscriptions } from './subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliveries/deliverer.ts';
-import { createDisable } from './endpoints/disable.ts';
 import { type Healths, createHealths } from './deliveries/health.ts';
 import { type EndpointQueues, createEndpointQueues } from './deliveries/endpoint-queues.ts';
 import { derivedId, idPrefixes } from '../../platform/lib/ids.ts';
@@ -37,6 +36,35 @@ import { createReplays, type Replays } from './replays/worker.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { createSampleMaker, sampleRoutes, type SampleEvent } from './sampling.ts';
 import type { AllSamples } from '../../kernel/samples.ts';
+
+interface Webhooks {
+  readonly routes: readonly Route[];
+  start(): Promise<void>;
+  /** Moves due times after the clock was set. */
+  followClock(): Promise<void>;
+  settled(): Promise<void>;
+  progress(): Progress;
+  stop(): Promise<void>;
+}
+
+export interface WebhooksOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly owner: string;
+  readonly seen: SeenTimes;
+  readonly committer: Committer;
+  readonly fresh: FreshEvents;
+  readonly cache: WorkspaceCache;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly egress: Egress;
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  readonly checkFilter: CheckFilter;
+  readonly sentEvents: readonly SampleEvent[];
+  readonly samples: AllSamples;
+  readonly streams: Streams;
+  readonly version: string;
+}
 
 /** Maximum number of deliveries in memory. Concurrent attempts are limited per endpoint. */
 const deliveriesInMemory = 2_000;
@@ -85,33 +113,15 @@ function createPlanner(options: {
   };
 }
 
-function createPipeline(options: {
-  services: Services;
-  clock: Clock;
-  random: () => number;
-  owner: string;
-  seen: SeenTimes;
-  committer: Committer;
-  fresh: FreshEvents;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  egress: Egress;
-  version: string;
-  subscriptions: Subscriptions;
-  healths: Healths;
-  endpointQueues: EndpointQueues;
-}): Pipeline {
-  const { services, clock, owner, subscriptions } = options;
-  const { store, log, ids, baseUrl, mayWork } = services;
-  const deliverer = createDeliverer({
-    ...options,
-    store,
-    log,
-    sealing: services.sealing,
-    ledger: services.ledger,
-    outcomeCounter: services.outcomeCounter,
-    baseUrl,
-    disable: createDisable({ ...options, store, ids, log }),
-  });
+function createPipeline(
+  options: WebhooksOptions,
+  subscriptions: Subscriptions,
+  healths: Healths,
+  endpointQueues: EndpointQueues,
+): Pipeline {
+  const { services, clock, owner } = options;
+  const { store, log, baseUrl, mayWork } = services;
+  const deliverer = createDeliverer(options, subscriptions, healths, endpointQueues);
   const queue: UnitQueue<DeliveryUnit> = createUnitQueue({
     store,
     clock,
@@ -139,53 +149,21 @@ function createPipeline(options: {
   return { consumer, queue, deliverer };
 }
 
-interface Webhooks {
-  readonly routes: readonly Route[];
-  start(): Promise<void>;
-  /** Moves due times after the clock was set. */
-  followClock(): Promise<void>;
-  settled(): Promise<void>;
-  progress(): Progress;
-  stop(): Promise<void>;
-}
-
-interface WebhooksOptions {
-  readonly services: Services;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly owner: string;
-  readonly seen: SeenTimes;
-  readonly committer: Committer;
-  readonly fresh: FreshEvents;
-  readonly cache: WorkspaceCache;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly egress: Egress;
-  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
-  readonly checkFilter: CheckFilter;
-  readonly sentEvents: readonly SampleEvent[];
-  readonly samples: AllSamples;
-  readonly streams: Streams;
-  readonly version: string;
-}
-
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { clock } = options;
-  const { store, log, fairQueue } = options.services;
+  const { store, log } = options.services;
   const healths = createHealths(store);
   const endpointQueues = createEndpointQueues(healths.isProbing);
-  const subscriptions = createSubscriptions({ ...options, store, log, fairQueue });
-  const pipeline = createPipeline({ ...options, subscriptions, healths, endpointQueues });
+  const subscriptions = createSubscriptions(options);
+  const pipeline = createPipeline(options, subscriptions, healths, endpointQueues);
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
-    store,
+    services: options.services,
     clock,
-    log,
-    ids: options.services.ids,
     owner: options.owner,
-    mayWork: options.services.mayWork,
+    seen: options.seen,
     subscriptions,
     deliveries: queue,
-    seen: options.seen,
     storeWork: consumer.storeWork,
   });
 

@@ -1,7 +1,6 @@
 // Matches events against the endpoints of a workspace. A section of the workspace cache that is reloaded when an
 // endpoint changes. Filters run in the fair queue and are charged to their endpoint.
-import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
-import type { Directory } from '../../kernel/context.ts';
+import type { WebhooksOptions } from './runtime.ts';
 import { expandPattern, namespaceOf } from '../../kernel/events/catalogue.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import {
@@ -18,7 +17,6 @@ import {
   type Searched,
 } from '../../platform/lib/filter/filter-match.ts';
 import type { Log } from '../../platform/lib/log.ts';
-import type { LoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { field } from '../fields/contract.ts';
@@ -73,21 +71,15 @@ function isPingOf(endpointId: string, event: EventRow): boolean {
   return event.type === 'webhook.ping' && event.entityId === endpointId;
 }
 
-export function createSubscriptions(options: {
-  store: Store;
-  cache: WorkspaceCache;
-  fairQueue: LoopQueue;
-  log: Log;
-  filterFields: (eventType: string, directory?: Directory) => FilterFields;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): Subscriptions {
+export function createSubscriptions(options: WebhooksOptions): Subscriptions {
+  const { store, log, fairQueue } = options.services;
   const { of } = options.cache.section<Listeners>({
     // Filters may refer to custom fields of the workspace.
     kinds: new Set([endpointModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
-      return readListeners(options.store, scope, { log: options.log, filterFields });
+      return readListeners(store, scope, { log, filterFields });
     },
     move: () => undefined,
   });
@@ -100,7 +92,7 @@ export function createSubscriptions(options: {
     searched: Searched,
   ): Promise<boolean> =>
     filter === null ||
-    options.fairQueue.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
+    fairQueue.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
 
   return {
     async listens(scope, after) {

@@ -1,13 +1,10 @@
 // Makes the due attempt of a delivery: one signed POST, recorded in the batch that moves the delivery to its next
 // state. Spec: docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
-import type { OutcomeCounter } from '../../../platform/lib/outcome-counter.ts';
-import type { Ledger } from '../../../kernel/ledger/ledger.ts';
+import type { Services } from '../../../kernel/context.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Egress } from '../../../platform/lib/egress/egress.ts';
-import type { Log } from '../../../platform/lib/log.ts';
-import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
-import { backgroundCommitDelayMs, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { backgroundCommitDelayMs, type Op, type Scope } from '../../../platform/store/store.ts';
 import { attempt, type Attempted } from '../attempt.ts';
 import type { Messages } from './message.ts';
 import { freeNextOp, isOrdered } from './queue.ts';
@@ -28,22 +25,16 @@ import type { CommitBatch } from './deliverer.ts';
 import type { DisableEndpoint } from '../endpoints/disable.ts';
 import type { Healths } from './health.ts';
 
-export interface DeliveryDeps {
-  readonly store: Store;
+/** Parts of the delivery worker. */
+export interface Delivering {
+  readonly services: Services;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: Log;
-  readonly sealing: Sealing;
   readonly egress: Egress;
-  readonly subscriptions: Subscriptions;
-  readonly ledger: Ledger;
-  readonly outcomeCounter: OutcomeCounter;
-  readonly healths: Healths;
   readonly version: string;
+  readonly subscriptions: Subscriptions;
+  readonly healths: Healths;
   readonly disable: DisableEndpoint;
-}
-
-export interface Delivering extends DeliveryDeps {
   readonly messages: Messages;
   readonly commitBatch: CommitBatch;
   readonly openSecrets: OpenSecrets;
@@ -68,13 +59,13 @@ export async function deliver(parts: Delivering, taken: TakenDelivery): Promise<
   const attempted = await attemptInBatch(parts, scope, endpoint, delivery, message);
   // The attempt was aborted. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
-  parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
+  parts.services.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
   await record(parts, taken, attempted);
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted, or whose event was deleted. */
 export async function cancel(
-  { store, clock }: Delivering,
+  { services: { store }, clock }: Delivering,
   { item, queue, delivery }: TakenDelivery,
 ): Promise<void> {
   const { scope } = item;
@@ -100,7 +91,7 @@ export async function cancel(
 }
 
 async function attemptInBatch(
-  { clock, egress, version, signal, sealing, openSecrets, commitBatch }: Delivering,
+  { services, clock, egress, version, signal, openSecrets, commitBatch }: Delivering,
   scope: Scope,
   endpoint: Endpoint,
   delivery: DeliveryRow,
@@ -113,7 +104,7 @@ async function attemptInBatch(
       {
         id: delivery.id,
         number: delivery.attempts + 1,
-        url: openAddress(sealing, scope.workspaceId, endpoint),
+        url: openAddress(services.sealing, scope.workspaceId, endpoint),
         secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
       },
       message,
@@ -201,7 +192,7 @@ export function parseRetryAfterMs(header: string | undefined, nowMs: number): nu
 }
 
 async function moveAfter(
-  { clock, random, subscriptions }: { clock: Clock; random: () => number; subscriptions: Subscriptions },
+  { clock, random, subscriptions }: Delivering,
   scope: Scope,
   delivery: DeliveryRow,
   { record, response, worked }: Attempted,
@@ -242,7 +233,7 @@ function reasonToDisable(
  * health.
  */
 async function record(parts: Delivering, taken: TakenDelivery, attempted: Attempted): Promise<void> {
-  const { store, healths, commitBatch } = parts;
+  const { services, healths, commitBatch } = parts;
   const { item, queue, delivery } = taken;
   const { scope } = item;
   const endpointId = delivery.endpoint_id;
@@ -255,10 +246,10 @@ async function record(parts: Delivering, taken: TakenDelivery, attempted: Attemp
   const { ok } = await queue.whileSealed(item, () => {
     const ops = [...moveOps(taken, to, recordAttemptOp(scope, delivery, attempted.record), now), ...health];
     return reason === null
-      ? store.commit(ops, { commitDelayMs: commitBatch.isExpected() ? backgroundCommitDelayMs : 0 })
+      ? services.store.commit(ops, { commitDelayMs: commitBatch.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
   });
-  if (ok) parts.outcomeCounter.count('deliveries', to.status);
+  if (ok) services.outcomeCounter.count('deliveries', to.status);
   if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);
@@ -301,7 +292,7 @@ function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: 
  * delivery was canceled.
  */
 async function recordLate(
-  { store, log }: Delivering,
+  { services: { store, log } }: Delivering,
   scope: Scope,
   delivery: DeliveryRow,
   { record, worked }: Attempted,

@@ -5,8 +5,12 @@ import { findDelivery, type DeliveryRow } from './rows.ts';
 import { createMessages, type Messages } from './message.ts';
 import type { WebhookMessage } from '../payload.ts';
 import { createSecretOpener } from '../endpoints/secrets.ts';
-import { cancel, deliver, type Delivering, type DeliveryDeps, type TakenDelivery } from './deliver.ts';
+import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
+import type { Healths } from './health.ts';
+import { createDisable } from '../endpoints/disable.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import type { WebhooksOptions } from '../runtime.ts';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../../platform/store/store.ts';
 
@@ -47,11 +51,6 @@ export function createCommitBatch(nowMs: () => number = () => performance.now())
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
-
-interface DelivererOptions extends DeliveryDeps {
-  readonly endpointQueues: EndpointQueues;
-  readonly baseUrl: string;
-}
 
 /** Limit of cached deliveries; others are read again. */
 const rememberedMax = 20_000;
@@ -143,16 +142,38 @@ function createDeliveryTracker(): DeliveryTracker {
   };
 }
 
-export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, endpointQueues, healths, subscriptions } = options;
-  const stopping = new AbortController();
-  const parts: Delivering = {
-    ...options,
-    messages: createMessages(store, options.baseUrl),
+function partsOf(
+  options: WebhooksOptions,
+  subscriptions: Subscriptions,
+  healths: Healths,
+  signal: AbortSignal,
+): Delivering {
+  const { services, clock, random, egress, version } = options;
+  return {
+    services,
+    clock,
+    random,
+    egress,
+    version,
+    subscriptions,
+    healths,
+    disable: createDisable(options, subscriptions),
+    messages: createMessages(services.store, services.baseUrl),
     commitBatch: createCommitBatch(),
-    openSecrets: createSecretOpener(options.sealing),
-    signal: stopping.signal,
+    openSecrets: createSecretOpener(services.sealing),
+    signal,
   };
+}
+
+export function createDeliverer(
+  options: WebhooksOptions,
+  subscriptions: Subscriptions,
+  healths: Healths,
+  endpointQueues: EndpointQueues,
+): Deliverer {
+  const { store } = options.services;
+  const stopping = new AbortController();
+  const parts = partsOf(options, subscriptions, healths, stopping.signal);
   const fresh = createFresh(parts.messages);
   const tracker = createDeliveryTracker();
 

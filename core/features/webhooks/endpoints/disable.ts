@@ -6,14 +6,11 @@ import type { Delegation, RightsLoss } from '../../../kernel/changes/delegation.
 import { adminsOf, itemsFor } from '../../inbox/index.ts';
 import { rightsOfRole, type Role } from '../../../kernel/rights/roles.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import { displayAddress } from './secrets.ts';
 import { endpointModel, type Endpoint } from './model.ts';
-import { systemAuthor, type Committer } from '../../../kernel/changes/commit.ts';
-import type { Directory } from '../../../kernel/context.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { Ids } from '../../../platform/lib/ids.ts';
-import type { Log } from '../../../platform/lib/log.ts';
+import { systemAuthor } from '../../../kernel/changes/commit.ts';
+import type { WebhooksOptions } from '../runtime.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
@@ -92,41 +89,31 @@ export interface DisableEndpoint {
   (scope: Scope, endpointId: string, reason: string, ops: readonly Op[]): Promise<{ readonly ok: boolean }>;
 }
 
-export function createDisable(options: {
-  store: Store;
-  clock: Clock;
-  ids: Ids;
-  log: Log;
-  committer: Committer;
-  subscriptions: Subscriptions;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): DisableEndpoint {
+export function createDisable(
+  { services, clock, committer, directoryOf }: WebhooksOptions,
+  subscriptions: Subscriptions,
+): DisableEndpoint {
+  const { store, ids, log } = services;
   return async (scope, endpointId, reason, ops) => {
     const [fence, rest] = [ops.slice(0, 1), ops.slice(1)];
     for (let plans = 0; plans < plansMax; plans++) {
-      const endpoint = await options.subscriptions.enabled(scope, endpointId);
-      const patch = { enabled: false, disabledReason: reason };
-      const change = endpoint && endpointModel.update(endpoint, patch, options.clock.nowMs());
+      const endpoint = await subscriptions.enabled(scope, endpointId);
+      const nowMs = clock.nowMs();
+      const change =
+        endpoint && endpointModel.update(endpoint, { enabled: false, disabledReason: reason }, nowMs);
       if (!change) break;
-      const directory = await options.directoryOf(scope);
-      const author = systemAuthor(scope, 'webhooks', directory);
+      const directory = await directoryOf(scope);
       const notice = noticeOf(
         change.after,
         'Once the receiver works again, enable the webhook and replay the missed events.',
       );
-      const at = { nowMs: options.clock.nowMs(), ids: options.ids };
-      const changes = [change, ...itemsFor(adminsOf(directory), notice, at)];
-      const committed = await options.committer.commit(author, changes, fence, rest);
-      if (committed.ok) {
-        options.log('warn', 'webhook disabled', {
-          workspaceId: scope.workspaceId,
-          webhookId: endpointId,
-          reason,
-        });
-        return committed;
-      }
-      if (committed.part !== 'change') return committed;
+      const items = itemsFor(adminsOf(directory), notice, { ids, nowMs });
+      const author = systemAuthor(scope, 'webhooks', directory);
+      const committed = await committer.commit(author, [change, ...items], fence, rest);
+      if (committed.ok)
+        log('warn', 'webhook disabled', { workspaceId: scope.workspaceId, webhookId: endpointId, reason });
+      if (committed.ok || committed.part !== 'change') return committed;
     }
-    return options.store.commit(ops);
+    return store.commit(ops);
   };
 }

@@ -1,7 +1,7 @@
 // Runs replays page by page. Deliveries and progress of a page are one batch, so a crash repeats no page.
 import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { type Ids, idPrefixes } from '../../../platform/lib/ids.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../../platform/store/store.ts';
 import { queueDeliveriesOps } from '../deliveries/queue.ts';
 import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
@@ -10,12 +10,13 @@ import { findReplay, moveReplayOp, type ReplayRow, settledEvents } from './rows.
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
 import type { SeenTimes } from '../../../kernel/events/wall-clock.ts';
-import type { Log } from '../../../platform/lib/log.ts';
+import type { Services } from '../../../kernel/context.ts';
 
-interface ReplayDeps {
-  readonly store: Store;
+interface ReplaysOptions {
+  readonly services: Services;
   readonly clock: Clock;
-  readonly ids: Ids;
+  readonly owner: string;
+  readonly seen: SeenTimes;
   readonly subscriptions: Subscriptions;
   /** Queue to which the replay adds its deliveries. */
   readonly deliveries: WorkQueue;
@@ -25,22 +26,10 @@ interface ReplayDeps {
   storeWork(scope: Scope, endpointId: string): Promise<void>;
 }
 
-interface ReplayWorkerOptions extends ReplayDeps {
-  /** Returns true once this process is stopping; the next process continues the replay. */
-  stopped(): boolean;
-}
-
-function createReplayWorker(
-  options: ReplayWorkerOptions,
-): (item: WorkItem, queue: WorkQueue) => Promise<void> {
-  return async (item, queue) => {
-    while (!options.stopped() && (await step(options, item, queue)));
-  };
-}
-
 /** Processes one page. @returns false once the replay has ended */
-async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQueue): Promise<boolean> {
-  const { store, deliveries } = options;
+async function step(options: ReplaysOptions, item: WorkItem, queue: WorkQueue): Promise<boolean> {
+  const { deliveries } = options;
+  const { store } = options.services;
   const { scope, id } = item;
   const replay = await store.readOne(scope, findReplay, { id });
   if (replay?.status !== 'running') {
@@ -84,24 +73,20 @@ interface ReplayPage {
   readonly isLast: boolean;
 }
 
-interface Sources {
-  readonly store: Store;
-  readonly subscriptions: Subscriptions;
-}
-
-async function readReplayPage(sources: Sources, scope: Scope, replay: ReplayRow): Promise<ReplayPage> {
+async function readReplayPage(options: ReplaysOptions, scope: Scope, replay: ReplayRow): Promise<ReplayPage> {
+  const { store } = options.services;
   const { current_sequence: from, last_sequence: last } = replay;
-  const page = await pageAfter(sources.store, scope, from, { limit: pageEvents });
+  const page = await pageAfter(store, scope, from, { limit: pageEvents });
   const looked = page.events.filter(({ sequence }) => sequence <= last);
   return {
-    events: await unsettled(sources.store, scope, replay, await wanted(sources, scope, replay, looked)),
+    events: await unsettled(store, scope, replay, await wanted(options, scope, replay, looked)),
     to: looked.at(-1)?.sequence ?? from,
     isLast: !page.more || page.through >= last,
   };
 }
 
 async function wanted(
-  { subscriptions }: Sources,
+  { subscriptions }: ReplaysOptions,
   scope: Scope,
   { endpoint_id: endpointId, since, until }: ReplayRow,
   events: readonly EventRow[],
@@ -130,7 +115,7 @@ async function unsettled(
 }
 
 async function planPage(
-  options: ReplayWorkerOptions,
+  options: ReplaysOptions,
   scope: Scope,
   replay: ReplayRow,
   nowMs: number,
@@ -141,7 +126,7 @@ async function planPage(
   const { events, to, isLast } = await readReplayPage(options, scope, replay);
   return {
     newDeliveries: events.map((event) =>
-      newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, nowMs, 'replay'),
+      newDelivery(options.services.ids.next(idPrefixes.delivery), endpoint, event, nowMs, 'replay'),
     ),
     to,
     status: isLast ? 'done' : 'running',
@@ -155,16 +140,10 @@ export interface Replays {
   stop(): Promise<void>;
 }
 
-interface ReplaysOptions extends ReplayDeps {
-  readonly log: Log;
-  readonly owner: string;
-  readonly seen: SeenTimes;
-  mayWork(): boolean;
-}
-
 /** On shutdown the worker finishes only its current page. */
 export function createReplays(options: ReplaysOptions): Replays {
-  const { store, clock, log, owner, seen, mayWork } = options;
+  const { services, clock, owner, seen } = options;
+  const { store, log, mayWork } = services;
   let stopped = false;
   const queue = createWorkQueue({
     store,
@@ -176,7 +155,10 @@ export function createReplays(options: ReplaysOptions): Replays {
     seen,
     setBack: () => [],
     capacity: concurrentReplays,
-    perform: createReplayWorker({ ...options, stopped: () => stopped }),
+    // The next process continues a replay that is running when this one stops.
+    async perform(item, queue) {
+      while (!stopped && (await step(options, item, queue)));
+    },
   });
   return {
     queue,
