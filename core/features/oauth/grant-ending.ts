@@ -1,6 +1,6 @@
 // Revokes grants of removed members, grants of deleted clients in all workspaces, and grants whose last token
-// has expired. Tokens are rejected from the commit that removed the client or member (`live.ts`,
-// `membership.ts`); this module records the end of each grant, and continues after a crash.
+// has expired. Tokens are rejected from the commit that removed the client or member; this module records the
+// end of each grant, and continues after a crash.
 import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { IdentityDeps } from '../people/index.ts';
@@ -91,9 +91,7 @@ interface GrantEnding {
   stop(): Promise<void>;
 }
 
-export function createGrantEnding(
-  options: GrantEndingOptions & { readonly services: IdentityDeps; readonly clock: Clock },
-): GrantEnding {
+export function createGrantEnding(options: GrantEndingOptions & { readonly clock: Clock }): GrantEnding {
   const { services, committer, clock } = options;
   const { store, nowMs, log } = services;
   let isOn = false;

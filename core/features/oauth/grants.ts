@@ -19,7 +19,7 @@ import type { Condition } from '../../platform/store/page.ts';
 /**
  * Returns a SQL condition that is true if the client of a grant exists. Every look-up of a grant for a token
  * uses the condition, so that the grants of a deleted client are invalid from the commit of the deletion,
- * before `ending.ts` revokes them.
+ * before `grant-ending.ts` revokes them.
  * @param grants alias of the table in the statement
  */
 export function clientIsThere(grants: string): string {

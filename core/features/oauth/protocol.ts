@@ -31,34 +31,21 @@ interface Pace {
   readonly polledAt: number;
 }
 
-interface PollPace {
-  /**
-   * Records a poll.
-   * @returns false if the poll is too early
-   */
-  admits(deviceCode: string): boolean;
-}
-
-function createPollPace(nowMs: () => number): PollPace {
+/** Returns a function that records a poll, and returns false if the poll is too early. */
+function createPollPace(nowMs: () => number): (deviceCode: string) => boolean {
   const known = new LRUCache<string, Pace>({ max: 10_000 });
-  return {
-    admits(deviceCode) {
-      const key = tokenHash(deviceCode);
-      const now = nowMs();
-      const { everyMs, polledAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, polledAt: -Infinity };
-      const isSoon = now - polledAt < everyMs;
-      known.set(key, { everyMs: isSoon ? everyMs + pollSeconds * 1000 : everyMs, polledAt: now });
-      return !isSoon;
-    },
+  return (deviceCode) => {
+    const key = tokenHash(deviceCode);
+    const now = nowMs();
+    const { everyMs, polledAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, polledAt: -Infinity };
+    const isSoon = now - polledAt < everyMs;
+    known.set(key, { everyMs: isSoon ? everyMs + pollSeconds * 1000 : everyMs, polledAt: now });
+    return !isSoon;
   };
 }
 
-export function protocolRoutes(options: {
-  engine: () => Promise<OAuthEngine>;
-  nowMs: () => number;
-}): Route[] {
-  const { engine, nowMs } = options;
-  const pace = createPollPace(nowMs);
+export function protocolRoutes(engine: () => Promise<OAuthEngine>, nowMs: () => number): Route[] {
+  const admitsPoll = createPollPace(nowMs);
   const answer: Answer = async (request) => (await engine()).answer(request);
 
   /** Rejects too frequent polls of devices before any look-up. */
@@ -66,7 +53,7 @@ export function protocolRoutes(options: {
     const bytes = await request.read(formBytesMax);
     const form = new URLSearchParams(new TextDecoder().decode(bytes));
     const code = form.get('grant_type') === deviceGrantType ? form.get('device_code') : null;
-    if (code !== null && !pace.admits(code))
+    if (code !== null && !admitsPoll(code))
       return oauthError(
         400,
         'slow_down',

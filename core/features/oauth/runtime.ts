@@ -76,12 +76,13 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
     });
   };
   const engine = (): Promise<OAuthEngine> => (loading ??= load());
-  const pages = { ...options, clients, tokens, engine };
+  const { committer, directoryOf } = options;
+  const consentParts = { services, committer, directoryOf, sessions, clients, tokens, engine };
   return [
     ...registrationRoutes(registration),
     ...metadataRoutes(baseUrl),
-    ...protocolRoutes({ engine, nowMs }),
-    ...consentRoutes(pages),
-    ...deviceRoutes(pages),
+    ...protocolRoutes(engine, nowMs),
+    ...consentRoutes(consentParts),
+    ...deviceRoutes(consentParts),
   ];
 }

@@ -37,20 +37,17 @@ export interface Clients {
   proves(clientId: string, secret: string): Promise<boolean>;
 }
 
-export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map(
-  [
-    {
-      id: 'tatami-cli',
-      kind: 'app',
-      name: 'Tatami command line',
-      homepage: null,
-      redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
-      confidential: false,
-      grantTypes,
-      registeredIn: null,
-    } as const,
-  ].map((client) => [client.id, client]),
-);
+const commandLine: OAuthClient = {
+  id: 'tatami-cli',
+  kind: 'app',
+  name: 'Tatami command line',
+  homepage: null,
+  redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
+  confidential: false,
+  grantTypes,
+  registeredIn: null,
+};
+export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map([[commandLine.id, commandLine]]);
 
 export function createClients(options: {
   services: IdentityDeps;

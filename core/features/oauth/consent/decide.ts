@@ -16,16 +16,13 @@ import type { RawAnswer } from '../../../kernel/http/route.ts';
 import { html } from '../../../kernel/html.ts';
 import { offeredScopes } from '../metadata.ts';
 
-interface ConsentOptions {
+export interface ConsentParts {
   readonly services: IdentityDeps;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sessions: Sessions;
   readonly clients: Clients;
   readonly tokens: Tokens;
-}
-
-export interface AskingOptions extends ConsentOptions {
   readonly engine: () => Promise<OAuthEngine>;
 }
 
@@ -34,7 +31,7 @@ export type ConsentPrompt =
 
 /** @param workspaceId workspace that the person chose; null for their first workspace */
 export async function consentPromptOf(
-  { sessions, clients, services }: ConsentOptions,
+  { sessions, clients, services }: ConsentParts,
   asking: Asking,
   who: SignedIn,
   workspaceId: string | null,
@@ -74,11 +71,11 @@ export function grantedBy(
  * @throws Error if the grant cannot be stored
  */
 export async function makeGrant(
-  options: ConsentOptions,
+  parts: ConsentParts,
   { view, principal }: Extract<ConsentPrompt, { view: ConsentView }>,
   granted: { readonly scopes: readonly string[]; readonly guarded: readonly GuardedClass[] },
 ): Promise<Extract<Decision, { grant: object }> | null> {
-  const { services, committer, directoryOf, tokens } = options;
+  const { services, committer, directoryOf, tokens } = parts;
   const { client, seat, asking, leadsTo, isVerified } = view;
   const change = newGrant(services, {
     memberId: seat.memberId,

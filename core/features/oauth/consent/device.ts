@@ -11,7 +11,7 @@ import {
   type SignedIn,
 } from '../../sign-in/index.ts';
 import { retryAfterOf } from '../../../platform/lib/errors/errors.ts';
-import { denied, withoutPage, consentPromptOf, grantedBy, makeGrant, type AskingOptions } from './decide.ts';
+import { denied, withoutPage, consentPromptOf, grantedBy, makeGrant, type ConsentParts } from './decide.ts';
 import { consentPage } from './page.ts';
 import type { Asking } from '../engine/engine.ts';
 import { paths } from '../metadata.ts';
@@ -61,8 +61,8 @@ function createWrongCodes(nowMs: () => number): WrongCodes {
   };
 }
 
-export function deviceRoutes(options: AskingOptions): Route[] {
-  const { sessions, services, engine } = options;
+export function deviceRoutes(parts: ConsentParts): Route[] {
+  const { sessions, services, engine } = parts;
   const { baseUrl, nowMs } = services;
   const wrongCodes = createWrongCodes(nowMs);
 
@@ -82,7 +82,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
-    if (asking) return decideDevice(options, asking, { who, code, form, peer: request.peer });
+    if (asking) return decideDevice(parts, asking, { who, code, form, peer: request.peer });
     wrongCodes.note(who);
     return codePage(
       who,
@@ -105,16 +105,16 @@ export function deviceRoutes(options: AskingOptions): Route[] {
 }
 
 async function decideDevice(
-  options: AskingOptions,
+  parts: ConsentParts,
   asking: Asking,
   { who, code, form, peer }: { who: SignedIn; code: string; form: URLSearchParams; peer: string },
 ): Promise<RawAnswer> {
-  const server = await options.engine();
+  const server = await parts.engine();
   const answerIfNew = (isNew: boolean, answer: RawAnswer): RawAnswer =>
     isNew ? answer : codePage(who, '', 'This code was already used. Start again on your device.');
   const decision = form.get('decision');
   if (decision === 'deny') return answerIfNew(await server.settleDevice(code, denied), refused);
-  const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), peer);
+  const consentPrompt = await consentPromptOf(parts, asking, who, form.get('workspace'), peer);
   if ('without' in consentPrompt) return withoutPage(consentPrompt.without);
   const granted = grantedBy(consentPrompt.view, form);
   const wrong = decision === 'allow' ? granted.wrong : null;
@@ -124,7 +124,7 @@ async function decideDevice(
       hidden: { form_token: who.formToken, user_code: code },
       wrong,
     });
-  const grantDecision = await makeGrant(options, consentPrompt, granted);
+  const grantDecision = await makeGrant(parts, consentPrompt, granted);
   return answerIfNew(grantDecision !== null && (await server.settleDevice(code, grantDecision)), connected);
 }
 

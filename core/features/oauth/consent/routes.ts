@@ -11,12 +11,12 @@ import {
   grantedBy,
   makeGrant,
   type ConsentPrompt,
-  type AskingOptions,
+  type ConsentParts,
 } from './decide.ts';
 import { consentPage } from './page.ts';
 
-export function consentRoutes(options: AskingOptions): Route[] {
-  const { sessions, services, engine } = options;
+export function consentRoutes(parts: ConsentParts): Route[] {
+  const { sessions, services, engine } = parts;
   const { baseUrl } = services;
   const pathOf = (uid: string): string => `${paths.consent}/${uid}`;
   const page = (consentPrompt: ConsentPrompt, uid: string, wrong: string | null): RawAnswer => {
@@ -32,7 +32,7 @@ export function consentRoutes(options: AskingOptions): Route[] {
     if (asking.scopes.length === 0) return server.settle(request, uid, noneOffered);
     const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    return page(await consentPromptOf(options, asking, who, null, request.peer), uid, null);
+    return page(await consentPromptOf(parts, asking, who, null, request.peer), uid, null);
   };
 
   const decide = async (request: RawRequest, uid: string): Promise<RawAnswer> => {
@@ -44,11 +44,11 @@ export function consentRoutes(options: AskingOptions): Route[] {
     if (!asking) return over;
     const decision = form.get('decision');
     if (decision === 'deny') return server.settle(request, uid, denied);
-    const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), request.peer);
+    const consentPrompt = await consentPromptOf(parts, asking, who, form.get('workspace'), request.peer);
     if (decision !== 'allow' || 'without' in consentPrompt) return page(consentPrompt, uid, null);
     const granted = grantedBy(consentPrompt.view, form);
     if (granted.wrong !== null) return page(consentPrompt, uid, granted.wrong);
-    const grantDecision = await makeGrant(options, consentPrompt, granted);
+    const grantDecision = await makeGrant(parts, consentPrompt, granted);
     return grantDecision ? server.settle(request, uid, grantDecision) : over;
   };
 

@@ -1,3 +1,3 @@
-/** `script.ts` imports `in-browser.js` as text. */
+/** `pages.ts` imports `in-browser.js` as text. */
 declare const script: string;
 export default script;
