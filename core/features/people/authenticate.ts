@@ -10,76 +10,6 @@ import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Authenticate, Principal } from '../../kernel/http/principal.ts';
 import { rightsForApp } from '../../kernel/rights/roles.ts';
 
-/** Minimum interval between two recorded uses of a key or grant. */
-const usedEveryMs = 60_000;
-const gatherMs = 1_000;
-
-/** Returns the statement that sets `last_used_at` in a table, never to an earlier time. */
-export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
-  tenantStatement(
-    `${table}.set_last_used`,
-    `UPDATE ${table} SET last_used_at = :at WHERE workspace_id = :ws AND id = :id AND coalesce(last_used_at, 0) < :at`,
-  );
-
-export interface UseRecorder {
-  /** @param statement result of `lastUsedIn` for the table of the key or grant */
-  note(statement: Statement<unknown>, scope: Scope, id: string): void;
-}
-
-interface Uses extends UseRecorder {
-  /** Resolves when no write is in progress. */
-  settled(): Promise<void>;
-  /** Writes the pending uses. */
-  stop(): Promise<void>;
-}
-
-interface Noted {
-  readonly statement: Statement<unknown>;
-  readonly scope: Scope;
-  readonly atMs: number;
-}
-
-/**
- * Records the last use of keys and grants outside the commits of their requests: at most once a minute for
- * each key or grant, in one commit per second. A crash loses at most the last minute.
- */
-export function createUses({ store, log }: IdentityDeps, clock: Clock): Uses {
-  let noted = new Map<string, Noted>();
-  let cancel: (() => void) | null = null;
-  let writing: Promise<void> = Promise.resolve();
-
-  const write = async (): Promise<void> => {
-    const ops = [...noted].map(([id, { statement, scope, atMs }]) =>
-      tenantOp(scope, statement, { id, at: atMs }),
-    );
-    noted = new Map();
-    if (ops.length === 0 || !store.status().writable) return;
-    try {
-      await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-    } catch (error) {
-      // A lost record is acceptable, because the next use is recorded again.
-      log('debug', 'could not record the last use of keys and grants', { error: errorForLog(error) });
-    }
-  };
-  const flush = (): void => {
-    cancel = null;
-    writing = writing.then(write);
-  };
-
-  return {
-    note(statement, scope, id) {
-      noted.set(id, { statement, scope, atMs: clock.nowMs() });
-      cancel ??= clock.after(gatherMs, flush);
-    },
-    settled: () => writing,
-    async stop() {
-      cancel?.();
-      flush();
-      await writing;
-    },
-  };
-}
-
 interface AuthenticatedToken {
   readonly principal: Principal;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
@@ -162,5 +92,75 @@ export function createAuthentication(options: {
     },
     forget,
     onForgotten: (callback) => void listeners.push(callback),
+  };
+}
+
+/** Minimum interval between two recorded uses of a key or grant. */
+const usedEveryMs = 60_000;
+const gatherMs = 1_000;
+
+/** Returns the statement that sets `last_used_at` in a table, never to an earlier time. */
+export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
+  tenantStatement(
+    `${table}.set_last_used`,
+    `UPDATE ${table} SET last_used_at = :at WHERE workspace_id = :ws AND id = :id AND coalesce(last_used_at, 0) < :at`,
+  );
+
+export interface UseRecorder {
+  /** @param statement result of `lastUsedIn` for the table of the key or grant */
+  note(statement: Statement<unknown>, scope: Scope, id: string): void;
+}
+
+interface Uses extends UseRecorder {
+  /** Resolves when no write is in progress. */
+  settled(): Promise<void>;
+  /** Writes the pending uses. */
+  stop(): Promise<void>;
+}
+
+interface Noted {
+  readonly statement: Statement<unknown>;
+  readonly scope: Scope;
+  readonly atMs: number;
+}
+
+/**
+ * Records the last use of keys and grants outside the commits of their requests: at most once a minute for
+ * each key or grant, in one commit per second. A crash loses at most the last minute.
+ */
+export function createUses({ store, log }: IdentityDeps, clock: Clock): Uses {
+  let noted = new Map<string, Noted>();
+  let cancel: (() => void) | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    const ops = [...noted].map(([id, { statement, scope, atMs }]) =>
+      tenantOp(scope, statement, { id, at: atMs }),
+    );
+    noted = new Map();
+    if (ops.length === 0 || !store.status().writable) return;
+    try {
+      await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+    } catch (error) {
+      // A lost record is acceptable, because the next use is recorded again.
+      log('debug', 'could not record the last use of keys and grants', { error: errorForLog(error) });
+    }
+  };
+  const flush = (): void => {
+    cancel = null;
+    writing = writing.then(write);
+  };
+
+  return {
+    note(statement, scope, id) {
+      noted.set(id, { statement, scope, atMs: clock.nowMs() });
+      cancel ??= clock.after(gatherMs, flush);
+    },
+    settled: () => writing,
+    async stop() {
+      cancel?.();
+      flush();
+      await writing;
+    },
   };
 }

@@ -15,6 +15,35 @@ import { refusalOf, type SignInNotice } from './page.ts';
 import type { FurtherStep, Pending } from './sign-in.ts';
 import type { SignInParts } from './runtime.ts';
 
+export interface OneTimeCodes {
+  /** Codes are on only with a confirmed secret. */
+  of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
+  /**
+   * Starts the set-up with a new secret.
+   * @returns false if codes are on
+   */
+  begin(accountId: string): Promise<boolean>;
+  /** @returns the unconfirmed secret in base 32; null for none */
+  waiting(accountId: string): Promise<string | null>;
+  /**
+   * Turns codes on if the code is right.
+   * @returns the recovery codes, to be shown once; null for a wrong code
+   * @throws ApiError conflict without an unconfirmed secret
+   */
+  confirm(accountId: string, code: string): Promise<readonly string[] | null>;
+  /**
+   * Consumes a current code or a recovery code.
+   * @returns false for a wrong or used code
+   */
+  take(accountId: string, code: string): Promise<boolean>;
+  /**
+   * Replaces the recovery codes.
+   * @throws ApiError conflict if codes are off
+   */
+  renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
+  turnOff(accountId: string): Promise<void>;
+}
+
 const periodSeconds = 30;
 /** Length that RFC 4226 §4 recommends. */
 const secretBytes = 20;
@@ -49,35 +78,6 @@ function totp(secret: string, label = 'account'): TOTP {
   // All authenticator apps support these parameters; other values are not portable.
   const usual = { algorithm: 'SHA1', digits: 6, period: periodSeconds };
   return new TOTP({ ...usual, issuer: 'Tatami', label, secret: Secret.fromBase32(secret) });
-}
-
-export interface OneTimeCodes {
-  /** Codes are on only with a confirmed secret. */
-  of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
-  /**
-   * Starts the set-up with a new secret.
-   * @returns false if codes are on
-   */
-  begin(accountId: string): Promise<boolean>;
-  /** @returns the unconfirmed secret in base 32; null for none */
-  waiting(accountId: string): Promise<string | null>;
-  /**
-   * Turns codes on if the code is right.
-   * @returns the recovery codes, to be shown once; null for a wrong code
-   * @throws ApiError conflict without an unconfirmed secret
-   */
-  confirm(accountId: string, code: string): Promise<readonly string[] | null>;
-  /**
-   * Consumes a current code or a recovery code.
-   * @returns false for a wrong or used code
-   */
-  take(accountId: string, code: string): Promise<boolean>;
-  /**
-   * Replaces the recovery codes.
-   * @throws ApiError conflict if codes are off
-   */
-  renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
-  turnOff(accountId: string): Promise<void>;
 }
 
 const count = 10;

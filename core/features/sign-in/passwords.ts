@@ -5,6 +5,115 @@ import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
 import { strangerOf } from '../../platform/lib/billing-account.ts';
 
+/** Minimum length in code points. ASVS requires 8 or more and recommends 15. */
+export const passwordMin = 12;
+export const passwordMax = 128;
+
+/**
+ * Returns an error message for a password that is not allowed; null for an allowed one.
+ * @param about public facts about the person: name and address
+ */
+export function passwordProblem(password: string, about: readonly string[]): string | null {
+  const { length } = [...password];
+  if (length < passwordMin)
+    return `The password has ${length} characters. Choose one with at least ${passwordMin}, such as a few random words.`;
+  if (length > passwordMax)
+    return `The password is longer than ${passwordMax} characters. Choose a shorter one.`;
+  const lowerCased = password.toLowerCase();
+  if (isCommon(lowerCased)) return 'This password is too common. Choose another one.';
+  if (consistsOf(lowerCased, about))
+    return 'This password contains little more than your name or address. Choose another one.';
+  return null;
+}
+
+/** Returns true if the password has fewer than four characters in addition to the public facts. */
+function consistsOf(lowerCased: string, about: readonly string[]): boolean {
+  const words = about
+    .flatMap((text) => [text, ...text.split(/[\s@.+_-]+/)])
+    .map((word) => word.toLowerCase())
+    .filter((word) => word.length > 3)
+    .toSorted((a, b) => b.length - a.length);
+  const rest = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
+  return rest.length < 4;
+}
+
+/** Parameters of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, parallelism 1. */
+const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+
+const atOnce = 1;
+/**
+ * Queue size, including the running entry. A client address can use a quarter of the queue, about three
+ * seconds of work.
+ */
+const slotsMaxDefault = 400;
+const retryAfterSeconds = 5;
+
+/**
+ * Hash of a random password that nobody has, so that the comparison for an unknown account takes as long as
+ * for a real one.
+ */
+const ofNobody =
+  '$argon2id$v=19$m=19456,t=2,p=1$L2jK+pTbc1jXNnXYzVt1ToRjX9Itgn1U/vwk2XhkUiY$QKNIZQqPz0XQfeSI9VRxhqUOP3LvXwYhT4J2Q4HlXtA';
+
+export interface Passwords {
+  /**
+   * @returns the hash in PHC format
+   * @throws ApiError rate_limited
+   */
+  hash(peer: string, password: string): Promise<string>;
+  /**
+   * Compares a password with a hash, in the same time if there is no hash.
+   * @param hash null for an account that does not exist or has no password; the result is then false
+   * @param mayTry called after the wait in the queue, so that the outcome of earlier attempts counts
+   * @returns null if `mayTry` returned false
+   * @throws ApiError rate_limited
+   */
+  verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
+}
+
+/**
+ * Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
+ * time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
+ * @param slotsMax queue size for all client addresses together
+ */
+export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
+  const slots = new FairQuota(slotsMax);
+  const fairPool = createFairPool(atOnce, () => undefined);
+
+  const runQueued = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
+    const sender = strangerOf(peer);
+    if (!slots.hasCapacityFor(sender, 1))
+      throw rateLimited(
+        'Too many sign-ins from your address are in progress. Try again in a few seconds.',
+        retryAfterSeconds,
+      );
+    const releaseSlot = slots.reserve(sender, 1);
+    try {
+      return await fairPool.run(sender, work);
+    } finally {
+      releaseSlot();
+    }
+  };
+
+  return {
+    hash: (peer, password) => runQueued(peer, () => Bun.password.hash(normal(password), terms)),
+    verify: (peer, password, hash, mayTry) =>
+      runQueued(peer, async () => {
+        if (!mayTry()) return null;
+        const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
+        return isRight && hash !== null;
+      }),
+  };
+}
+
+/**
+ * Applies NFC, so that input from different keyboards compares as equal (NIST SP 800-63B-4 §3.1.1.2), and
+ * replaces an empty password, which Bun rejects.
+ */
+function normal(password: string): string {
+  return password.normalize('NFC') || ' ';
+}
+
 /** Words that often pad a password to the minimum length. */
 const words = [
   'password',
@@ -115,113 +224,4 @@ function withoutWalks(text: string): string {
     else at += length;
   }
   return left;
-}
-
-/** Minimum length in code points. ASVS requires 8 or more and recommends 15. */
-export const passwordMin = 12;
-export const passwordMax = 128;
-
-/**
- * Returns an error message for a password that is not allowed; null for an allowed one.
- * @param about public facts about the person: name and address
- */
-export function passwordProblem(password: string, about: readonly string[]): string | null {
-  const { length } = [...password];
-  if (length < passwordMin)
-    return `The password has ${length} characters. Choose one with at least ${passwordMin}, such as a few random words.`;
-  if (length > passwordMax)
-    return `The password is longer than ${passwordMax} characters. Choose a shorter one.`;
-  const lowerCased = password.toLowerCase();
-  if (isCommon(lowerCased)) return 'This password is too common. Choose another one.';
-  if (consistsOf(lowerCased, about))
-    return 'This password contains little more than your name or address. Choose another one.';
-  return null;
-}
-
-/** Returns true if the password has fewer than four characters in addition to the public facts. */
-function consistsOf(lowerCased: string, about: readonly string[]): boolean {
-  const words = about
-    .flatMap((text) => [text, ...text.split(/[\s@.+_-]+/)])
-    .map((word) => word.toLowerCase())
-    .filter((word) => word.length > 3)
-    .toSorted((a, b) => b.length - a.length);
-  const rest = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
-  return rest.length < 4;
-}
-
-/** Parameters of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, parallelism 1. */
-const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
-
-const atOnce = 1;
-/**
- * Queue size, including the running entry. A client address can use a quarter of the queue, about three
- * seconds of work.
- */
-const slotsMaxDefault = 400;
-const retryAfterSeconds = 5;
-
-/**
- * Hash of a random password that nobody has, so that the comparison for an unknown account takes as long as
- * for a real one.
- */
-const ofNobody =
-  '$argon2id$v=19$m=19456,t=2,p=1$L2jK+pTbc1jXNnXYzVt1ToRjX9Itgn1U/vwk2XhkUiY$QKNIZQqPz0XQfeSI9VRxhqUOP3LvXwYhT4J2Q4HlXtA';
-
-export interface Passwords {
-  /**
-   * @returns the hash in PHC format
-   * @throws ApiError rate_limited
-   */
-  hash(peer: string, password: string): Promise<string>;
-  /**
-   * Compares a password with a hash, in the same time if there is no hash.
-   * @param hash null for an account that does not exist or has no password; the result is then false
-   * @param mayTry called after the wait in the queue, so that the outcome of earlier attempts counts
-   * @returns null if `mayTry` returned false
-   * @throws ApiError rate_limited
-   */
-  verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
-}
-
-/**
- * Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
- * time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
- * @param slotsMax queue size for all client addresses together
- */
-export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
-  const slots = new FairQuota(slotsMax);
-  const fairPool = createFairPool(atOnce, () => undefined);
-
-  const runQueued = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
-    const sender = strangerOf(peer);
-    if (!slots.hasCapacityFor(sender, 1))
-      throw rateLimited(
-        'Too many sign-ins from your address are in progress. Try again in a few seconds.',
-        retryAfterSeconds,
-      );
-    const releaseSlot = slots.reserve(sender, 1);
-    try {
-      return await fairPool.run(sender, work);
-    } finally {
-      releaseSlot();
-    }
-  };
-
-  return {
-    hash: (peer, password) => runQueued(peer, () => Bun.password.hash(normal(password), terms)),
-    verify: (peer, password, hash, mayTry) =>
-      runQueued(peer, async () => {
-        if (!mayTry()) return null;
-        const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
-        return isRight && hash !== null;
-      }),
-  };
-}
-
-/**
- * Applies NFC, so that input from different keyboards compares as equal (NIST SP 800-63B-4 §3.1.1.2), and
- * replaces an empty password, which Bun rejects.
- */
-function normal(password: string): string {
-  return password.normalize('NFC') || ' ';
 }

@@ -25,6 +25,178 @@ import type { IdentityDeps } from '../../people/index.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 
+export const passkeyNameMax = 60;
+
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+const passkeyPrefix = 'psk';
+
+interface Adding {
+  askToAdd(who: SignedIn): Promise<CredentialRequest>;
+  /**
+   * @param answer result of `PublicKeyCredential.toJSON` in the browser
+   * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
+   */
+  add(who: SignedIn, headers: Headers, answer: unknown, name: string): Promise<void>;
+}
+
+function createAdding(
+  { store, ids, nowMs }: IdentityDeps,
+  ceremonies: Ceremonies,
+  party: RelyingParty,
+): Adding {
+  return {
+    async askToAdd(who) {
+      const { ceremony, cookie } = await ceremonies.begin('add-passkey', who.accountId, null);
+      const rows = await store.readSystem(listPasskeys, { account: who.accountId });
+      return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
+    },
+    async add({ accountId, sessionId }, headers, answer, name) {
+      const ceremony = await ceremonies.take('add-passkey', headers);
+      if (ceremony?.accountId !== accountId) throw tooLate();
+      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const row = {
+        id: ids.next(passkeyPrefix),
+        account: accountId,
+        name,
+        now: nowMs(),
+        credential: credential.id,
+        key: credential.publicKey,
+        counter: credential.counter,
+        transports: JSON.stringify(credential.transports ?? []),
+      };
+      const outcome = await store.commit([
+        stillSignedInOp(sessionId),
+        systemOp(insertPasskey, row, { expectRows: 1 }),
+      ]);
+      if (outcome.ok) return;
+      if (outcome.op === 0) throw tooLate();
+      throw new ApiError(
+        'conflict',
+        outcome.reason === 'lost_race'
+          ? `You have ${passkeysMax} passkeys, which is the maximum. Remove one first.`
+          : 'This passkey was added already. Use it to sign in, or add another one.',
+      );
+    },
+  };
+}
+
+async function optionsFor(
+  { id: rpID }: RelyingParty,
+  { accountId, name, email }: SignedIn,
+  known: readonly PasskeyRow[],
+  challenge: Uint8Array<ArrayBuffer>,
+): Promise<object> {
+  // Loaded on first use, because most processes never handle a passkey.
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server');
+  return generateRegistrationOptions({
+    rpName: 'Tatami',
+    rpID,
+    userName: email,
+    userDisplayName: name,
+    timeout: timeoutMs,
+    challenge,
+    userID: new TextEncoder().encode(accountId),
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    excludeCredentials: known.map((row) => ({
+      id: row.credential_id,
+      transports: JSON.parse(row.transports_json) as AuthenticatorTransport[],
+    })),
+  });
+}
+
+interface SigningIn {
+  askToSignIn(): Promise<CredentialRequest>;
+  /**
+   * @returns the id of the account with the passkey
+   * @throws ApiError forbidden, validation_failed
+   */
+  signIn(headers: Headers, answer: unknown): Promise<string>;
+}
+
+function createSigningIn(
+  { store, nowMs }: IdentityDeps,
+  ceremonies: Ceremonies,
+  party: RelyingParty,
+): SigningIn {
+  return {
+    async askToSignIn() {
+      const { ceremony, cookie } = await ceremonies.begin('use-passkey', null, null);
+      const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
+      const options = await generateAuthenticationOptions({
+        rpID: party.id,
+        timeout: timeoutMs,
+        userVerification: 'required',
+        challenge: challengeOf(ceremony).bytes,
+      });
+      return { options, cookie };
+    },
+    async signIn(headers, answer) {
+      const ceremony = await ceremonies.take('use-passkey', headers);
+      if (!ceremony) throw tooLate();
+      const { row, counter } = await checkAssertion(
+        answer,
+        party,
+        challengeOf(ceremony).text,
+        async (credential) => {
+          const [known] = await store.readSystem(findPasskey, { credential });
+          return known;
+        },
+      );
+      const used = systemOp(notePasskeyUse, { id: row.id, counter, now: nowMs() }, { expectRows: 1 });
+      if (!(await store.commit([used])).ok)
+        throw new ApiError('forbidden', 'This passkey was used at the same time. Try again.');
+      return row.account_id;
+    },
+  };
+}
+
+export type PasskeyCeremonies = Adding & SigningIn;
+
+export interface Passkeys {
+  /** Challenges that add and use passkeys; null if browsers do not support passkeys at the base URL. */
+  readonly ceremonies: PasskeyCeremonies | null;
+  of(accountId: string): Promise<readonly Passkey[]>;
+  /** @throws ApiError not_found */
+  rename(accountId: string, id: string, name: string): Promise<void>;
+  /** @returns false if the passkey is the last sign-in method of the account and was not removed */
+  remove(accountId: string, id: string): Promise<boolean>;
+}
+
+export function createPasskeys(services: IdentityDeps, ceremonies: Ceremonies): Passkeys {
+  const { store, baseUrl } = services;
+  const party = relyingPartyOf(baseUrl);
+  const of: Passkeys['of'] = async (account) =>
+    (await store.readSystem(listPasskeys, { account })).map((row) => ({
+      id: row.id,
+      name: row.name,
+      createdAt: row.created_at,
+      lastUsedAt: row.last_used_at,
+    }));
+  return {
+    ceremonies: party && {
+      ...createAdding(services, ceremonies, party),
+      ...createSigningIn(services, ceremonies, party),
+    },
+    of,
+    async rename(account, id, name) {
+      const { ok } = await store.commit([systemOp(renamePasskey, { account, id, name }, { expectRows: 1 })]);
+      if (!ok) throw new ApiError('not_found');
+    },
+    async remove(account, id) {
+      const { ok } = await store.commit([systemOp(deletePasskey, { account, id }, { expectRows: 1 })]);
+      return ok || !(await of(account)).some((one) => one.id === id);
+    },
+  };
+}
+
 /** WebAuthn relying party: the host name of this server (§5.1.2). */
 interface RelyingParty {
   /**
@@ -155,176 +327,4 @@ function shaped<S extends TSchema>(schema: S, answer: unknown): Static<S> {
 /** @throws ApiError forbidden */
 function refuse(cause?: unknown): never {
   throw new ApiError('forbidden', 'This passkey could not be verified. Try again.', { cause });
-}
-
-const passkeyPrefix = 'psk';
-
-interface Adding {
-  askToAdd(who: SignedIn): Promise<CredentialRequest>;
-  /**
-   * @param answer result of `PublicKeyCredential.toJSON` in the browser
-   * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
-   */
-  add(who: SignedIn, headers: Headers, answer: unknown, name: string): Promise<void>;
-}
-
-function createAdding(
-  { store, ids, nowMs }: IdentityDeps,
-  ceremonies: Ceremonies,
-  party: RelyingParty,
-): Adding {
-  return {
-    async askToAdd(who) {
-      const { ceremony, cookie } = await ceremonies.begin('add-passkey', who.accountId, null);
-      const rows = await store.readSystem(listPasskeys, { account: who.accountId });
-      return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
-    },
-    async add({ accountId, sessionId }, headers, answer, name) {
-      const ceremony = await ceremonies.take('add-passkey', headers);
-      if (ceremony?.accountId !== accountId) throw tooLate();
-      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
-      const row = {
-        id: ids.next(passkeyPrefix),
-        account: accountId,
-        name,
-        now: nowMs(),
-        credential: credential.id,
-        key: credential.publicKey,
-        counter: credential.counter,
-        transports: JSON.stringify(credential.transports ?? []),
-      };
-      const outcome = await store.commit([
-        stillSignedInOp(sessionId),
-        systemOp(insertPasskey, row, { expectRows: 1 }),
-      ]);
-      if (outcome.ok) return;
-      if (outcome.op === 0) throw tooLate();
-      throw new ApiError(
-        'conflict',
-        outcome.reason === 'lost_race'
-          ? `You have ${passkeysMax} passkeys, which is the maximum. Remove one first.`
-          : 'This passkey was added already. Use it to sign in, or add another one.',
-      );
-    },
-  };
-}
-
-async function optionsFor(
-  { id: rpID }: RelyingParty,
-  { accountId, name, email }: SignedIn,
-  known: readonly PasskeyRow[],
-  challenge: Uint8Array<ArrayBuffer>,
-): Promise<object> {
-  // Loaded on first use, because most processes never handle a passkey.
-  const { generateRegistrationOptions } = await import('@simplewebauthn/server');
-  return generateRegistrationOptions({
-    rpName: 'Tatami',
-    rpID,
-    userName: email,
-    userDisplayName: name,
-    timeout: timeoutMs,
-    challenge,
-    userID: new TextEncoder().encode(accountId),
-    attestationType: 'none',
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    excludeCredentials: known.map((row) => ({
-      id: row.credential_id,
-      transports: JSON.parse(row.transports_json) as AuthenticatorTransport[],
-    })),
-  });
-}
-
-export const passkeyNameMax = 60;
-
-export interface Passkey {
-  readonly id: string;
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly lastUsedAt: number | null;
-}
-
-interface SigningIn {
-  askToSignIn(): Promise<CredentialRequest>;
-  /**
-   * @returns the id of the account with the passkey
-   * @throws ApiError forbidden, validation_failed
-   */
-  signIn(headers: Headers, answer: unknown): Promise<string>;
-}
-
-function createSigningIn(
-  { store, nowMs }: IdentityDeps,
-  ceremonies: Ceremonies,
-  party: RelyingParty,
-): SigningIn {
-  return {
-    async askToSignIn() {
-      const { ceremony, cookie } = await ceremonies.begin('use-passkey', null, null);
-      const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
-      const options = await generateAuthenticationOptions({
-        rpID: party.id,
-        timeout: timeoutMs,
-        userVerification: 'required',
-        challenge: challengeOf(ceremony).bytes,
-      });
-      return { options, cookie };
-    },
-    async signIn(headers, answer) {
-      const ceremony = await ceremonies.take('use-passkey', headers);
-      if (!ceremony) throw tooLate();
-      const { row, counter } = await checkAssertion(
-        answer,
-        party,
-        challengeOf(ceremony).text,
-        async (credential) => {
-          const [known] = await store.readSystem(findPasskey, { credential });
-          return known;
-        },
-      );
-      const used = systemOp(notePasskeyUse, { id: row.id, counter, now: nowMs() }, { expectRows: 1 });
-      if (!(await store.commit([used])).ok)
-        throw new ApiError('forbidden', 'This passkey was used at the same time. Try again.');
-      return row.account_id;
-    },
-  };
-}
-
-export type PasskeyCeremonies = Adding & SigningIn;
-
-export interface Passkeys {
-  /** Challenges that add and use passkeys; null if browsers do not support passkeys at the base URL. */
-  readonly ceremonies: PasskeyCeremonies | null;
-  of(accountId: string): Promise<readonly Passkey[]>;
-  /** @throws ApiError not_found */
-  rename(accountId: string, id: string, name: string): Promise<void>;
-  /** @returns false if the passkey is the last sign-in method of the account and was not removed */
-  remove(accountId: string, id: string): Promise<boolean>;
-}
-
-export function createPasskeys(services: IdentityDeps, ceremonies: Ceremonies): Passkeys {
-  const { store, baseUrl } = services;
-  const party = relyingPartyOf(baseUrl);
-  const of: Passkeys['of'] = async (account) =>
-    (await store.readSystem(listPasskeys, { account })).map((row) => ({
-      id: row.id,
-      name: row.name,
-      createdAt: row.created_at,
-      lastUsedAt: row.last_used_at,
-    }));
-  return {
-    ceremonies: party && {
-      ...createAdding(services, ceremonies, party),
-      ...createSigningIn(services, ceremonies, party),
-    },
-    of,
-    async rename(account, id, name) {
-      const { ok } = await store.commit([systemOp(renamePasskey, { account, id, name }, { expectRows: 1 })]);
-      if (!ok) throw new ApiError('not_found');
-    },
-    async remove(account, id) {
-      const { ok } = await store.commit([systemOp(deletePasskey, { account, id }, { expectRows: 1 })]);
-      return ok || !(await of(account)).some((one) => one.id === id);
-    },
-  };
 }
