@@ -55,8 +55,8 @@ const guards: readonly Guard[] = [
     name: 'script requests are accepted only from pages of this server',
     suite: 'test/identity/passkeys.test.ts',
     file: 'core/kernel/html.ts',
-    guarding: '  requireOwnPage(request, baseUrl);\n',
-    broken: '',
+    guarding: '  requireOwnPage(request, baseUrl);\n  // A form',
+    broken: '  // A form',
   },
   {
     name: 'a passkey is added in a session whose page requested it',
