@@ -148,7 +148,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'device codes cannot be guessed',
-    ...at('pages', 'core/features/oauth/consent/device.ts'),
+    ...at('pages', 'core/features/oauth/consent/routes.ts'),
     guarding: 'return count >= wrongMax ? ',
     broken: 'return count < 0 ? ',
   },
