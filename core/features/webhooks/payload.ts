@@ -13,11 +13,8 @@ export interface WebhookMessage {
 }
 
 export function messageOf(row: EventRow, baseUrl: string): WebhookMessage {
-  return { eventId: row.id, type: row.type, traceparent: row.traceparent, payload: payloadOf(row, baseUrl) };
-}
-
-function payloadOf(row: EventRow, baseUrl: string): string {
-  return payloadOfEvent(renderEvent(row), baseUrl);
+  const { id: eventId, type, traceparent } = row;
+  return { eventId, type, traceparent, payload: payloadOfEvent(renderEvent(row), baseUrl) };
 }
 
 export function payloadOfEvent(event: EventEnvelope, baseUrl: string): string {

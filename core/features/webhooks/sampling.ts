@@ -108,10 +108,6 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /** Returns a deterministic value that satisfies a schema, for fields and resources without sample data. */
-function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
-  return valueOf(schema, '', setting);
-}
-
 function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {
   if (schema.const !== undefined) return schema.const;
   // Most events concern objects that are not deleted.
@@ -171,7 +167,7 @@ export function createSampleMaker(sent: readonly SampleEvent[], samples: AllSamp
           `A sample of ${type} needs the scope ${scope}, which the token does not have. Use a token with the scope.`,
         );
       const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
-      const sample = sampleOf(known.envelope, setting) as EventEnvelope;
+      const sample = valueOf(known.envelope, '', setting) as EventEnvelope;
       const id = ctx.ids.next(idPrefixes.event);
       const event: EventEnvelope = {
         ...sample,
