@@ -1,29 +1,143 @@
-// Bodies of issue routes that differ from other resources: a creation names its team in one of three ways and
-// responds with five fields; lists return fewer fields.
+// Bodies of issue routes that differ from other resources: a creation names its team in one of three ways
+// and responds with five fields; lists return fewer fields.
 import { Type, type Static } from 'typebox';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import {
+  nameOf,
+  nullable,
+  writes,
+  type WrittenFields,
+  described,
+  Closed,
+  idOf,
+  namedSchema,
+  version,
+} from '../../platform/lib/schema.ts';
+import { issue, labelNames, type priorities } from './contract.ts';
+import type { AlsoNeeded } from '../../kernel/http/route.ts';
 import { idOrName } from '../../kernel/contract/field.ts';
+import { member } from '../people/contract.ts';
+import { type StateType, state } from '../workflows/contract.ts';
+import type { StateTimes } from './model.ts';
 import {
   createBodyWith,
   otherName,
   responseProperties,
   updateBodyWith,
 } from '../../kernel/contract/schemas.ts';
-import {
-  Closed,
-  described,
-  idOf,
-  namedSchema,
-  nameOf,
-  version,
-  writes,
-  type WrittenFields,
-} from '../../platform/lib/schema.ts';
 import { teamInput } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
-import { state } from '../workflows/contract.ts';
-import { issue, labelNames, type priorities } from './contract.ts';
-import { importedInputs } from './imported.ts';
-import { positionInputs } from './order/order-position.ts';
+
+const nothing: WrittenFields = [];
+const ends = ['top', 'bottom'] as const;
+
+/**
+ * Returns the properties of a request body that set a position in a manual order, of cards as of sub-issues.
+ * @param other noun for the other items: `Card`
+ * @param end description of `position`
+ */
+export function positionInputs(other: string, end: string) {
+  const beside = (description: string) =>
+    Type.Optional(Type.Unsafe<string | null>({ ...nullable(nameOf(issue)), description, [writes]: nothing }));
+  return {
+    before: beside(`${other} to place this one before; null places it last.`),
+    after: beside(`${other} to place this one after; null places it first.`),
+    position: Type.Optional(
+      Type.Unsafe<(typeof ends)[number]>({
+        ...Type.Enum([...ends], { 'x-enum': 'Position', description: end }),
+        [writes]: nothing,
+      }),
+    ),
+  };
+}
+
+const ways = ['before', 'after', 'position'] as const;
+type PositionInput = { readonly [W in 'before' | 'after']?: string | null } & {
+  readonly position?: (typeof ends)[number];
+};
+
+export interface PositionExtras {
+  readonly by: 'before' | 'after';
+  readonly other: string;
+}
+export type OrderPosition = PositionExtras | { readonly by: (typeof ends)[number] };
+
+/**
+ * Returns the position and the property that sets it; null if none does.
+ * @throws ApiError validation_failed
+ */
+export function readPosition(
+  input: PositionInput,
+): { readonly at: (typeof ways)[number]; readonly position: OrderPosition } | null {
+  const [at, second] = ways.filter((way) => input[way] !== undefined);
+  if (at === undefined) return null;
+  if (second !== undefined)
+    throw invalidField(second, 'conflict', {
+      why: `${at} already sets the position.`,
+      fix: `Leave out ${at} or ${second}.`,
+    });
+  if (at === 'position') return { at, position: { by: input.position! } };
+  const other = input[at]!;
+  return { at, position: other === null ? { by: at === 'after' ? 'top' : 'bottom' } : { by: at, other } };
+}
+
+/** Later numbers must still fit into an identifier. */
+const numberMax = 9_999_999;
+
+/** State types in which an issue can have each of its times. */
+export const typesWith = {
+  startedAt: ['started', 'completed', 'canceled', 'duplicate'],
+  completedAt: ['completed'],
+  canceledAt: ['canceled', 'duplicate'],
+} as const satisfies Record<keyof StateTimes, readonly StateType[]>;
+
+const timeInput = (name: keyof StateTimes) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: `Time, ISO 8601, allowed in states of type ${typesWith[name].join(', ')}; needs the scope \`import:write\`. Default: null if \`createdAt\` is given, otherwise as for other issues.`,
+    }),
+  );
+
+const importedInputs = {
+  number: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: numberMax,
+      description:
+        'Number of the issue in the other system, if its team never used it; needs the scope `import:write`. Default: the next number.',
+    }),
+  ),
+  createdAt: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Time of creation in the other system, ISO 8601; needs the scope `import:write`.',
+    }),
+  ),
+  creatorId: Type.Optional(
+    described(
+      idOrName(member),
+      'Creator of the issue in the other system; a removed member must be given by id. Requires the scope `import:write`.',
+    ),
+  ),
+  startedAt: timeInput('startedAt'),
+  completedAt: timeInput('completedAt'),
+  canceledAt: timeInput('canceledAt'),
+};
+
+const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((name) => name in entry);
+
+/**
+ * Extra scope of operations whose body takes `importedInputs`, directly or in a list `issues`: it allows a key to write
+ * in the name of another member.
+ */
+export const importing: AlsoNeeded = {
+  words: '`import:write` to set number, createdAt, creatorId, startedAt, completedAt or canceledAt',
+  scopes: async (_, { body }) => {
+    const { issues } = body as { issues?: readonly object[] };
+    return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];
+  },
+};
 
 export const externalTextMax = 255;
 const externalText = Type.String({
@@ -110,7 +224,6 @@ export const IssueBulkCreate = namedSchema(
 );
 
 export const selectedMax = 500;
-const nothing: WrittenFields = [];
 export const issueNames = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
     minItems: 1,

@@ -1,103 +1,23 @@
+// Creation of issues: single, in bulk, from a template, and with the number, times and creator that only
+// imports can set.
+import { isoTime } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import { invalidField, ApiError, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
+import { readTime } from '../../platform/lib/time/time.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
+import { type IssueInput, selectedMax, type IssueCreated, typesWith } from './bodies.ts';
+import { type StateTimes, type Issue, inState, issueModel } from './model.ts';
 import type { Static } from 'typebox';
 import type { Change, ChangeSet, NewEntity } from '../../kernel/changes/change.ts';
-import type { Context } from '../../kernel/context.ts';
-import { ApiError, invalidField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { requiredOf, toFieldsResponse } from '../fields/index.ts';
 import { requireTakesIssues } from '../teams/index.ts';
 import { readTemplate } from '../templates/index.ts';
-import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { importedTimes, importedCreation } from './imported.ts';
-import { inState } from './query/in-state.ts';
-import { issueModel, type Issue } from './model.ts';
-import { resolvePatch, teamOf } from './references/references.ts';
-import { selectedBytesMax } from './query/select.ts';
-import { lastRank } from './order/sub-order.ts';
+import { resolvePatch, teamOf, requireExternalFree } from './references.ts';
+import { selectedBytesMax } from './bulk.ts';
+import { lastRank } from './sub-issues.ts';
 import { firstState, statesOf, type StateEntry } from '../workflows/index.ts';
-
-/** Id of an issue in another system. */
-export interface ExternalReference {
-  readonly source: string;
-  readonly externalId: string;
-}
-
-const byExternalId = tenantStatement<{ id: string }>(
-  'issues.by_external_id',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
-);
-
-/** Finds the issue even if it is deleted or hidden from the caller. */
-export async function idOfExternal(
-  { store, scope }: Context,
-  { source, externalId }: ExternalReference,
-): Promise<string | undefined> {
-  return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
-}
-
-/**
- * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is
- * free, visible or hidden: so a guest cannot probe the ids of hidden teams, or occupy an id that a
- * synchronization needs.
- * @throws ApiError conflict
- */
-async function requireExternalFree(ctx: Context, reference: ExternalReference, at: string): Promise<void> {
-  const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
-  if (!isGuest && (await idOfExternal(ctx, reference)) === undefined) return;
-  const why = isGuest
-    ? 'Another issue has this external id, or you are a guest: guests cannot set external ids.'
-    : 'Another issue has this external id.';
-  const fix = 'Leave externalSource and externalId out, or change the issue that has them.';
-  throw new ApiError('conflict', `${at}externalId: ${why} ${fix}`, {
-    details: [{ path: `${at}externalId`, issue: 'already_exists', fix }],
-  });
-}
-
-// Checks numbers given by an import: the team must never have used them. All conflicts are reported at once,
-// so that a bulk import can omit them.
-
-const taken = tenantStatement<{ at: number }>(
-  'issues.numbers_taken',
-  `SELECT w.key AS at FROM json_each(:wanted) AS w
-   WHERE EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws
-       AND i.team_id = w.value ->> 'teamId' AND i.number = w.value ->> 'number')
-     OR EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = :ws
-       AND f.team_id = w.value ->> 'teamId' AND f.number = w.value ->> 'number')
-   ORDER BY w.key`,
-);
-
-interface Numbered {
-  readonly teamId: string;
-  readonly number: Issue['number'];
-}
-
-/**
- * @param issues issues of the request; without a number if the commit assigns it
- * @param pathOf returns the path of the number of the nth issue
- * @throws ApiError validation_failed (already_exists)
- */
-async function requireFreeNumbers(
-  { store, scope, directory }: Context,
-  issues: readonly Numbered[],
-  pathOf: (index: number) => string,
-): Promise<void> {
-  const wanted = issues.flatMap(({ teamId, number }, index) =>
-    number === null ? [] : [{ teamId, number, path: pathOf(index) }],
-  );
-  if (wanted.length === 0) return;
-  const rows = await store.read(scope, taken, { wanted: JSON.stringify(wanted) });
-  const called = new Set(rows.map(({ at }) => at));
-  const seen = new Set<string>();
-  const details = wanted.flatMap(({ teamId, number, path }, at): ErrorDetail[] => {
-    const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
-    const isFree = !called.has(at) && !seen.has(name);
-    seen.add(name);
-    const fix = `Leave the number out: ${name} is or was the identifier of another issue.`;
-    return isFree ? [] : [{ path, issue: 'already_exists', fix }];
-  });
-  const [first] = details;
-  if (first) throw new ApiError('validation_failed', `${first.path}: ${first.fix}`, { details });
-}
 
 export async function createIssue(
   ctx: Context,
@@ -189,21 +109,6 @@ async function planWithTemplate(
   return { issue, below };
 }
 
-// Chooses the state of a new issue without a given state: triage, if the team triages such issues, else its
-// backlog.
-
-function entryState(ctx: Context, teamId: string): StateEntry {
-  const { triage } = ctx.directory.teams.get(teamId) ?? {};
-  const isTriaged = triage === 'all' || (triage === 'outside' && isFromOutside(ctx));
-  const state = isTriaged && statesOf(ctx.directory, teamId).find(({ type }) => type === 'triage');
-  return state || firstState(ctx.directory, teamId);
-}
-
-/** Returns true if the author is a plugin, the server itself or a guest. */
-function isFromOutside({ actor, directory }: Context): boolean {
-  return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
-}
-
 /**
  * @param at prefix of the paths in errors, such as `issues.3.`
  * @throws ApiError
@@ -260,4 +165,150 @@ export async function planIssue(
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
   };
   return issueModel.create({ ...values, ...importedTimes(ctx, input, values, at) });
+}
+
+/**
+ * Returns the state of a new issue without a given state: triage, if the team triages such issues, else its backlog.
+ */
+function entryState(ctx: Context, teamId: string): StateEntry {
+  const { triage } = ctx.directory.teams.get(teamId) ?? {};
+  const isTriaged = triage === 'all' || (triage === 'outside' && isFromOutside(ctx));
+  const state = isTriaged && statesOf(ctx.directory, teamId).find(({ type }) => type === 'triage');
+  return state || firstState(ctx.directory, teamId);
+}
+
+/** Returns true if the author is a plugin, the server itself or a guest. */
+function isFromOutside({ actor, directory }: Context): boolean {
+  return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
+}
+
+type Times = Pick<Issue, 'createdAt' | 'updatedAt'>;
+type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
+
+/**
+ * Returns creation time and creator of a new issue: as given by an import, else now and the caller.
+ * `updatedAt` is always now, so that readers of recent changes find imported issues.
+ * @param at prefix of the paths in errors
+ * @throws ApiError validation_failed
+ */
+function importedCreation(ctx: Context, input: IssueInput, at: string): Times & Creator {
+  const now = ctx.nowMs();
+  return {
+    createdAt: input.createdAt === undefined ? now : pastTime(input.createdAt, now, `${at}createdAt`),
+    updatedAt: now,
+    ...(input.creatorId === undefined
+      ? authorOf(ctx, 'creator')
+      : memberOf(ctx, input.creatorId, `${at}creatorId`)),
+  };
+}
+
+/**
+ * Returns the state times of a new issue, as given by an import. An imported issue did not enter its state
+ * now, so an omitted time is unknown.
+ * @throws ApiError validation_failed
+ */
+function importedTimes(
+  { directory, nowMs }: Context,
+  input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
+  created: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
+  at: string,
+): StateTimes {
+  const type = directory.states.get(created.stateId)?.type;
+  const timeOf = (name: keyof StateTimes): number | null => {
+    const requested = input[name];
+    if (requested === undefined) return input.createdAt === undefined ? created[name] : null;
+    if (!typesWith[name].some((one) => one === type))
+      throw invalidField(`${at}${name}`, 'conflict', {
+        why: `The state of the issue is of type ${type}.`,
+        fix: `Leave the time out, or give a state of type ${typesWith[name].join(', ')}.`,
+      });
+    return pastTime(requested, nowMs(), `${at}${name}`);
+  };
+  const times = {
+    startedAt: timeOf('startedAt'),
+    completedAt: timeOf('completedAt'),
+    canceledAt: timeOf('canceledAt'),
+  };
+  // Without `createdAt` the creation time is now, which may be later than the given state times.
+  const createdAt = input.createdAt === undefined ? null : created.createdAt;
+  requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
+  return times;
+}
+
+/**
+ * @param times in the order in which they happen
+ * @throws ApiError validation_failed
+ */
+function requireInOrder(times: readonly (readonly [name: string, time: number | null])[], at: string): void {
+  const known = times.flatMap(([name, time]) => (time === null ? [] : [{ name, time }]));
+  for (const [index, { name, time }] of known.entries()) {
+    const before = known[index - 1];
+    if (before && time < before.time)
+      throw invalidField(`${at}${name}`, 'too_small', {
+        why: `The time is before \`${before.name}\`.`,
+        fix: `Give ${isoTime(before.time)} or later, or correct \`${before.name}\`.`,
+      });
+  }
+}
+
+function pastTime(requested: string, now: number, path: string): number {
+  const time = readTime(requested, path);
+  if (time > now) throw invalidField(path, 'too_big', 'Give a time in the past.');
+  if (time < 0) throw invalidField(path, 'too_small', 'Give a time in 1970 or later.');
+  return time;
+}
+
+function memberOf({ directory }: Context, id: string, path: string): Creator {
+  const entry = directory.members.get(id);
+  if (!entry)
+    throw invalidField(path, 'not_found', {
+      why: `There is no member ${id}.`,
+      fix: 'Use the id of a member.',
+    });
+  return { creatorKind: 'user', creatorId: id, creatorName: entry.name };
+}
+
+const taken = tenantStatement<{ at: number }>(
+  'issues.numbers_taken',
+  `SELECT w.key AS at FROM json_each(:wanted) AS w
+   WHERE EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws
+       AND i.team_id = w.value ->> 'teamId' AND i.number = w.value ->> 'number')
+     OR EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = :ws
+       AND f.team_id = w.value ->> 'teamId' AND f.number = w.value ->> 'number')
+   ORDER BY w.key`,
+);
+
+interface Numbered {
+  readonly teamId: string;
+  readonly number: Issue['number'];
+}
+
+/**
+ * Checks numbers given by an import: the team must never have used them. All conflicts are reported at once, so that
+ * a bulk import can omit them.
+ * @param issues issues of the request; without a number if the commit assigns it
+ * @param pathOf returns the path of the number of the nth issue
+ * @throws ApiError validation_failed (already_exists)
+ */
+async function requireFreeNumbers(
+  { store, scope, directory }: Context,
+  issues: readonly Numbered[],
+  pathOf: (index: number) => string,
+): Promise<void> {
+  const wanted = issues.flatMap(({ teamId, number }, index) =>
+    number === null ? [] : [{ teamId, number, path: pathOf(index) }],
+  );
+  if (wanted.length === 0) return;
+  const rows = await store.read(scope, taken, { wanted: JSON.stringify(wanted) });
+  const called = new Set(rows.map(({ at }) => at));
+  const seen = new Set<string>();
+  const details = wanted.flatMap(({ teamId, number, path }, at): ErrorDetail[] => {
+    const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
+    const isFree = !called.has(at) && !seen.has(name);
+    seen.add(name);
+    const fix = `Leave the number out: ${name} is or was the identifier of another issue.`;
+    return isFree ? [] : [{ path, issue: 'already_exists', fix }];
+  });
+  const [first] = details;
+  if (first) throw new ApiError('validation_failed', `${first.path}: ${first.fix}`, { details });
 }

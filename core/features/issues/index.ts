@@ -1,13 +1,28 @@
-import { issueFacts } from './checks.ts';
+import { equal, fact, fieldValuesFact, timeOf, type SpecialFacts } from '../../kernel/checks.ts';
+import { priorities, issue } from './contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { IssueUpdate } from './bodies.ts';
-import { issue } from './contract.ts';
-import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
+import { deleteIssue, restoreIssue, updateIssue } from './operations.ts';
 import { issueModel } from './model.ts';
 import { issueFiltering } from './query/filter.ts';
 import { issueRoutes } from './routes.ts';
 import { issueSamples } from './samples.ts';
+
+const issueFacts: SpecialFacts = {
+  issue: (references) => [
+    equal('priority', 'priority', ({ priority }) =>
+      priorities.toReversed().indexOf(priority as (typeof priorities)[number]),
+    ),
+    // Comments and attachments update this column without a new version.
+    fact(
+      'updatedAt',
+      ['updated_at'],
+      (row, { data }) => Number(row.updated_at) >= Number(timeOf(data.updatedAt)),
+    ),
+    fieldValuesFact(references),
+  ],
+};
 
 const resource = defineResource(issue, issueModel, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
@@ -23,24 +38,31 @@ export const issues = defineFeature({
   facts: issueFacts,
 });
 
-export { IssueSelection, issueNames, IssueUpdate, type IssuePatch } from './bodies.ts';
-export { listIssues, requestedFilters, type IssueQuery, type IssueFilters } from './issues.ts';
-export { issueModel, neverDue, type Issue, type IssueResponse } from './model.ts';
+export { withIssueVisibility, requireMayChange, readingIssues, writingIssues } from './access.ts';
 export {
+  IssueSelection,
+  IssueUpdate,
+  issueNames,
   positionInputs,
   readPosition,
-  type PositionExtras,
+  type IssuePatch,
   type OrderPosition,
-} from './order/order-position.ts';
-export { linkToIssue, issueOfPart, partOfIssue } from './order/part.ts';
-export { purgedTimerName } from './purged.ts';
+  type PositionExtras,
+} from './bodies.ts';
+export { selectIssues } from './bulk.ts';
+export { inState, issueModel, neverDue, type Issue, type IssueResponse } from './model.ts';
+export { linkToIssue, issueOfPart, partOfIssue } from './part.ts';
 export { allIssuesAt, parentsAt, listIssuesAt } from './query/as-of.ts';
 export { issueFiltering, issueReferences } from './query/filter.ts';
-export { inState } from './query/in-state.ts';
-export { issueFilters, listQuery } from './query/query.ts';
-export { selectIssues } from './query/select.ts';
+export {
+  issueFilters,
+  listIssues,
+  listQuery,
+  requestedFilters,
+  type IssueFilters,
+  type IssueQuery,
+} from './query/list.ts';
 export { shapeIssues, readShape, type Shape } from './query/shape.ts';
 export { issueKeys, issueOrder, existingSort } from './query/sorting.ts';
-export { resolvePatch } from './references/references.ts';
-export { textToIndex } from './search-pending.ts';
-export { withIssueVisibility, requireMayChange, readingIssues, writingIssues } from './seen.ts';
+export { resolvePatch } from './references.ts';
+export { purgedTimerName, textToIndex } from './rows.ts';

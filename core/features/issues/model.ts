@@ -1,111 +1,17 @@
 // Storage, representation and events of issues. Labels have their own table; the number is assigned at
 // commit; the representation is written by hand for speed, because every list, event and delivery uses it.
+import type { Context, Directory } from '../../kernel/context.ts';
 import { json, type Column, isoTime } from '../../kernel/changes/operations.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
-import type { Directory } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import { enteringOps } from './references/cycle.ts';
+import { issueNumber, issueOps, purgeOps } from './rows.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/index.ts';
-import { issueToIndex } from './search-pending.ts';
-import { issue, priorities, snoozeTimerName } from './contract.ts';
-import { stateTimes } from './query/in-state.ts';
-import { issueNumber } from './order/number.ts';
-import { purgedOps } from './purged.ts';
+import { issue, priorities } from './contract.ts';
 
 export type IssueResponse = EntityResponse<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof storedFields>;
-
-/** Affects no row if the team was archived in the meantime. */
-const takeNumber = tenantStatement(
-  'teams.take_number',
-  'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
-);
-/**
- * Fails the batch if the number is part of a former identifier; a current number violates the unique index of
- * issues.
- */
-const takeRequestedNumber = tenantStatement(
-  'teams.take_given_number',
-  `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
-     SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
-);
-/** Sets team and number in one statement, because numbers are unique per team. */
-const takeToTeam = tenantStatement(
-  'issues.take_to_team',
-  `UPDATE issues SET team_id = :teamId, number = (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :teamId)
-   WHERE workspace_id = :ws AND id = :id AND version = :base`,
-);
-const storeFormerIdentifier = tenantStatement(
-  'former_identifiers.add',
-  'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
-);
-/** Affects no row if the label was deleted in the meantime. */
-const addLabel = tenantStatement(
-  'issue_labels.add',
-  `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
-   SELECT :ws, i.id, w.id, i.created_at FROM issues AS i JOIN labels AS w ON w.workspace_id = :ws AND w.id = :labelId
-   WHERE i.workspace_id = :ws AND i.id = :issueId AND w.deleted_at IS NULL`,
-);
-const dropLabel = tenantStatement(
-  'issue_labels.drop',
-  'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
-);
-
-/** Tables whose rows are deleted with the issue, without events of their own. */
-const dropParts = [
-  'issue_labels',
-  'board_cards',
-  'reactions',
-  'subscribers',
-  'agent_issues',
-  'inbox_items',
-  // One statement for whole threads: replies refer to their first comment.
-  'comments',
-  'release_issues',
-  'sla_clocks',
-  'attachments',
-].map((table) =>
-  tenantStatement(
-    `${table}.drop_of_issue`,
-    `DELETE FROM ${table} WHERE workspace_id = :ws AND issue_id = :issueId`,
-  ),
-);
-const dropOrder = tenantStatement(
-  'order_versions.drop_of_issue',
-  'DELETE FROM order_versions WHERE workspace_id = :ws AND id = :issueId',
-);
-const dropRelations = tenantStatement(
-  'relations.drop_of_issue',
-  'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
-);
-
-/** Fails a batch that would make an issue its own ancestor, even with concurrent commits. */
-const noCircle = tenantStatement(
-  'issues.no_circle',
-  `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
-     WITH RECURSIVE above (id) AS (
-       SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id
-       UNION SELECT i.parent_id FROM above JOIN issues AS i ON i.workspace_id = :ws AND i.id = above.id
-     ) SELECT 1 FROM above WHERE above.id = :id)`,
-);
-
-/** Fails a batch that would give an issue a deleted milestone, or one of another project. */
-const ownMilestone = tenantStatement(
-  'issues.own_milestone',
-  `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND EXISTS (
-     SELECT 1 FROM milestones AS m WHERE m.workspace_id = :ws AND m.id = issues.milestone_id
-       AND m.project_id = issues.project_id AND m.deleted_at IS NULL)`,
-);
-/** Records all issues that were ever in a project, so that its progress can be read from the log. */
-const rememberProject = tenantStatement(
-  'project_issues.add',
-  'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
-);
 
 /**
  * Stored ranks: the most urgent is 0 and `none` is last, so that an ascending sort lists urgent issues first.
@@ -141,6 +47,9 @@ const storedFields = {
   } as Column<string | null>,
 };
 
+/** Times that follow the workflow state. */
+const stateTimes = ['startedAt', 'completedAt', 'canceledAt'] as const;
+
 export const issueModel = modelOf(issue, {
   stored: storedFields,
   columns: { priority, slaDueAt },
@@ -165,40 +74,8 @@ export const issueModel = modelOf(issue, {
     insertExpressions: {
       number: 'coalesce(:number, (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id))',
     },
-    related(scope, before, after) {
-      const had = new Set(before?.labelIds);
-      const has = new Set(after.labelIds);
-      return {
-        first: before && before.teamId === after.teamId ? [] : numbering(scope, before, after),
-        last: [
-          ...(isSnoozedAnew(before, after)
-            ? [timerOp(scope, snoozeTimerName, after.id, after.snoozedUntil)]
-            : []),
-          ...(before && after.parentId !== null && after.parentId !== before.parentId
-            ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
-            : []),
-          ...projectOps(scope, before, after),
-          ...(after.cycleId !== null && after.cycleId !== before?.cycleId ? enteringOps(scope, after) : []),
-          ...after.labelIds
-            .filter((labelId) => !had.has(labelId))
-            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId }, { expectRows: 1 })),
-          ...[...had]
-            .filter((labelId) => !has.has(labelId))
-            .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
-          ...issueToIndex(scope, before, after),
-        ],
-      };
-    },
-    purged: {
-      event: 'issue.purged',
-      rows: (scope, { id: issueId, teamId, number, createdAt }) => [
-        tenantOp(scope, storeFormerIdentifier, { id: issueId, teamId, number }),
-        ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
-        tenantOp(scope, dropOrder, { issueId }),
-        tenantOp(scope, dropRelations, { issueId }),
-        ...purgedOps(scope, { id: issueId, createdAt }),
-      ],
-    },
+    related: issueOps,
+    purged: { event: 'issue.purged', rows: purgeOps },
     follows: {
       from: 'stateId',
       fields: stateTimes,
@@ -250,48 +127,46 @@ export const issueModel = modelOf(issue, {
     };
   },
 });
+export type StateTimes = Pick<Issue, (typeof stateTimes)[number]>;
+type Timed = Pick<Issue, 'stateId'> & StateTimes;
 
-/** Returns statements for a batch that puts an issue into a project or a milestone. */
-function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
-  const { id, projectId } = after;
-  const isAnew = projectId !== null && projectId !== before?.projectId;
-  return [
-    ...(isPlacedAnew(before, after) ? [tenantOp(scope, ownMilestone, { id }, { expectRows: 1 })] : []),
-    ...(isAnew ? [tenantOp(scope, rememberProject, { projectId, issueId: id })] : []),
-  ];
-}
+const unknown: StateTimes = { startedAt: null, completedAt: null, canceledAt: null };
+const notBegunTypes: ReadonlySet<string> = new Set(['triage', 'backlog', 'unstarted']);
 
-/** Returns true if the batch puts an issue into a milestone, or restores an issue that has one. */
-function isPlacedAnew(before: Issue | null, after: Issue): boolean {
-  if (after.milestoneId === null || after.deletedAt !== null) return false;
-  return (
-    before?.milestoneId !== after.milestoneId ||
-    before.projectId !== after.projectId ||
-    before.deletedAt !== null
-  );
+/**
+ * Returns the fields that follow the workflow state of an issue; every writer of `stateId` must use it. An issue
+ * that leaves its state is no longer snoozed.
+ */
+export function inState(
+  ctx: Context,
+  issue: Timed | null,
+  stateId: string,
+): Pick<Issue, 'stateId' | 'snoozedUntil'> & StateTimes {
+  return { stateId, snoozedUntil: null, ...timesIn(ctx, issue, stateId) };
 }
 
 /**
- * Returns statements that assign a number of the issue's team. A former identifier still resolves to the
- * issue.
+ * Returns the state times of an issue that enters a state. A move between states of the same type does not
+ * change them, even if unknown.
+ * @param issue null for a creation
  */
-function numbering(scope: Scope, before: Issue | null, { id, teamId, number: requested }: Issue): Op[] {
-  if (!before && requested !== null)
-    return [tenantOp(scope, takeRequestedNumber, { teamId, number: requested }, { expectRows: 1 })];
-  const taken = tenantOp(scope, takeNumber, { teamId }, { expectRows: 1 });
-  if (!before) return [taken];
-  const { version: base, teamId: from, number } = before;
-  return [
-    taken,
-    tenantOp(scope, storeFormerIdentifier, { id, teamId: from, number }),
-    tenantOp(scope, takeToTeam, { id, teamId, base }, { expectRows: 1 }),
-  ];
-}
-
-/** A restored issue sets its timer again, since the time may have passed. */
-function isSnoozedAnew(before: Issue | null, after: Issue): boolean {
-  if ((before?.snoozedUntil ?? null) !== after.snoozedUntil) return true;
-  return after.snoozedUntil !== null && before?.deletedAt !== after.deletedAt;
+function timesIn(
+  { directory: { states }, nowMs }: Context,
+  issue: Timed | null,
+  stateId: string,
+): StateTimes {
+  const type = states.get(stateId)?.type ?? '';
+  const isEntry = type !== (issue && states.get(issue.stateId)?.type);
+  const { startedAt, completedAt, canceledAt } = issue ?? unknown;
+  const entry = (isIn: boolean, before: number | null): number | null => {
+    if (!isIn) return null;
+    return isEntry ? nowMs() : before;
+  };
+  return {
+    startedAt: notBegunTypes.has(type) ? null : (startedAt ?? entry(type === 'started', null)),
+    completedAt: entry(type === 'completed', completedAt),
+    canceledAt: entry(type === 'canceled' || type === 'duplicate', canceledAt),
+  };
 }
 
 /**

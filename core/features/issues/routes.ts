@@ -7,8 +7,8 @@ import { Closed, nameOf, pageOf, pageQuery } from '../../platform/lib/schema.ts'
 import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { createIssue, createIssues } from './creation.ts';
 import { getIssueAt, listIssuesAt } from './query/as-of.ts';
-import { getExternal, putExternal } from './external.ts';
-import { getIssue, listIssues } from './issues.ts';
+import { getExternal, putExternal, getIssue, moveIssue, issueHistory, purgeIssue } from './operations.ts';
+import { listIssues, listQuery, shape } from './query/list.ts';
 import {
   IssueBulkCreate,
   IssueBulkChanged,
@@ -20,23 +20,11 @@ import {
   IssueReorder,
   IssueSelection,
   IssueUpsert,
+  importing,
 } from './bodies.ts';
 import { deleteIssues, updateIssues } from './bulk.ts';
 import { issue } from './contract.ts';
-import { importing } from './imported.ts';
-import { moveIssue } from './order/move.ts';
-import { reorderIssue } from './order/sub-order.ts';
-import { listQuery, shape } from './query/query.ts';
-import type { PageParameters } from '../../kernel/changes/list.ts';
-import type { Context } from '../../kernel/context.ts';
-import { listEventsOf } from '../../kernel/events/feed/feed.ts';
-import { notFound, ApiError } from '../../platform/lib/errors/errors.ts';
-import { issueModel } from './model.ts';
-import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { requireVersion } from '../../kernel/changes/operations.ts';
-import { callingMember, isAdmin } from '../people/index.ts';
-import { requirePerson } from '../../kernel/rights/rights.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { reorderIssue } from './sub-issues.ts';
 
 const params = Closed({ id: nameOf(issue) });
 
@@ -54,61 +42,6 @@ const externalRoute = {
   }),
   rows: 'team',
 } as const;
-
-/** Lists the oldest events first, also for a deleted issue. */
-async function issueHistory(ctx: Context, id: string, page: PageParameters) {
-  const issue = await issueModel.find(ctx, id);
-  if (!issue) throw notFound();
-  return listEventsOf(ctx, issue.id, page);
-}
-
-// Removes a deleted issue for good, with its comments. Its events stay in the log, for the history, the audit
-// log and consumers.
-
-const childOf = tenantStatement<{ id: string }>(
-  'issues.child_of',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL LIMIT 1',
-);
-
-/** @throws ApiError forbidden, not_found, conflict, precondition_failed */
-async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const issue = await issueModel.find(ctx, id);
-  if (!issue) throw notFound();
-  requirePerson(ctx, 'purge issues');
-  if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError(
-      'forbidden',
-      'Only owners and admins of the workspace can purge issues. Ask one of them.',
-    );
-  requireVersion(issue, ifMatch);
-  if (issue.deletedAt === null)
-    throw new ApiError('conflict', 'Delete the issue first. A purged issue cannot be restored.');
-  await requireNoChild(ctx, issue.id);
-  return { changes: [issueModel.purge(issue)], body: undefined };
-}
-
-/**
- * A deleted sub-issue prevents the purge as well, because deleted issues cannot get another parent.
- * @throws ApiError conflict
- */
-async function requireNoChild(ctx: Context, id: string): Promise<void> {
-  const row = await ctx.store.readOne(ctx.scope, childOf, { id });
-  if (!row) return;
-  const child = await issueModel.find(ctx, row.id);
-  // The error must not describe a sub-issue that the caller cannot see.
-  if (!child)
-    throw new ApiError(
-      'conflict',
-      'The issue has a sub-issue that you cannot see. That sub-issue must be purged or get another parent first.',
-    );
-  const { identifier } = issueModel.wire(child, ctx);
-  throw new ApiError(
-    'conflict',
-    child.deletedAt === null
-      ? `${identifier} has this issue as its parent. Give ${identifier} another parent, or delete and purge it first.`
-      : `The deleted issue ${identifier} has this issue as its parent. Purge ${identifier} first, or restore it and give it another parent.`,
-  );
-}
 
 export const issueRoutes = [
   defineRoute({

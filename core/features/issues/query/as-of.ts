@@ -29,11 +29,10 @@ import { isListed, whereDeleted, type Deleted } from '../../../kernel/resource/a
 import type { Condition, Page, SortKey } from '../../../platform/store/page.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { withFieldsAt } from '../../fields/index.ts';
-import { relationQuery } from './relations.ts';
+import { relationQuery, issueFiltering } from './filter.ts';
 import { slaClock } from '../../sla/contract.ts';
 import { issue } from '../contract.ts';
-import { issueFiltering } from './filter.ts';
-import { requestedFilters, type IssueExtras, type IssueQuery } from '../issues.ts';
+import { requestedFilters, type IssueExtras, type IssueQuery } from './list.ts';
 import { issueModel, type IssueResponse } from '../model.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';

@@ -1,28 +1,54 @@
 // Filter fields of issues, with the same names in lists, webhook filters and plugin subscriptions. Adds
-// identifier, state id, labels (which have their own table) and custom fields to the fields of the contract.
-import type { Context } from '../../../kernel/context.ts';
-import { objectsAt } from '../../../kernel/resource/as-of/objects.ts';
-import { isSeen } from '../../../kernel/resource/as-of/list.ts';
-import type { FilterFields, FilterWay, ReferenceField } from '../../../platform/lib/filter/filter.ts';
-import { idPattern } from '../../../platform/lib/schema.ts';
+// identifier, state id, labels (which have their own table) and custom fields to the fields of the
+// contract.
+import type { Directory, Context } from '../../../kernel/context.ts';
+import type { FilterWay, FilterFields, ReferenceField } from '../../../platform/lib/filter/filter.ts';
 import {
+  namesIn,
   filterColumnsOf,
   filterFieldsOf,
-  namesIn,
   type FilterColumns,
 } from '../../../kernel/resource/filter/filter.ts';
+import { cycle } from '../../cycles/contract.ts';
+import { objectsAt } from '../../../kernel/resource/as-of/objects.ts';
+import { isSeen } from '../../../kernel/resource/as-of/list.ts';
+import { idPattern, nameOf, described } from '../../../platform/lib/schema.ts';
 import { createFiltering } from '../../../kernel/resource/filter/filtering.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../../fields/index.ts';
-import { cyclesMeant, relativeWords } from './relative-cycles.ts';
 import { label } from '../../labels/contract.ts';
 import { state } from '../../workflows/contract.ts';
 import { issue, priorities } from '../contract.ts';
 import { issueModel, neverDue } from '../model.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { findTeam } from '../../../kernel/resource/names/teams.ts';
+import { Type } from 'typebox';
+import type { Condition } from '../../../platform/store/page.ts';
 
 const ownFields = filterFieldsOf(issue);
+
+const relativeWords = { current: 'current', next: 'next', previous: 'previous' } as const;
+
+/** Returns the ids of the cycles that a filter matches. */
+function cyclesMeant(directory: Directory, way: FilterWay, names: readonly string[]): readonly string[] {
+  if (way.by !== 'turn') return namesIn(directory, cycle, 'name').ids(way, names);
+  return [...new Set(names.flatMap((name) => relativeCycles(directory, name)))];
+}
+
+function relativeCycles({ cycles }: Directory, word: string): string[] {
+  if (word === 'current')
+    return [...cycles.values()].filter(({ status }) => status === 'active').map(({ id }) => id);
+  const wanted = word === 'next' ? 'upcoming' : 'completed';
+  const nearest = new Map<string, { readonly id: string; readonly startsAt: number }>();
+  for (const one of cycles.values()) {
+    if (one.status !== wanted) continue;
+    const known = nearest.get(one.teamId);
+    const isNearer =
+      !known || (wanted === 'upcoming' ? one.startsAt < known.startsAt : one.startsAt > known.startsAt);
+    if (isNearer) nearest.set(one.teamId, one);
+  }
+  return [...nearest.values()].map(({ id }) => id);
+}
 const referenceOf = (name: string): ReferenceField => {
   const field = ownFields[name];
   if (field?.type !== 'reference') throw new Error(`Issues refer to nothing by ${name}.`);
@@ -147,4 +173,66 @@ async function idAsOf(ctx: Context, name: string, sequence: number): Promise<str
   const id = (await issueModel.idsOf(ctx, [name])).get(name) ?? name;
   const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);
   return was && was.deletedAt === null && isSeen(ctx, issue, was) ? id : undefined;
+}
+
+const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
+
+/**
+ * Query parameters that filter issues by relations. They are not filter fields, because relations are not part of an
+ * issue, so a subscription could not evaluate them.
+ */
+export const relationQuery = {
+  blocks: related('Issue that the listed issues block.'),
+  blockedBy: related('Issue that blocks the listed issues.'),
+  duplicateOf: related('Issue that the listed issues are duplicates of.'),
+  hasOpenBlockers: Type.Optional(
+    Type.Boolean({
+      description:
+        'True for issues that are blocked by an issue which is neither completed nor canceled; false for the others.',
+    }),
+  ),
+};
+
+export interface RelationQuery {
+  blocks?: string;
+  blockedBy?: string;
+  duplicateOf?: string;
+  hasOpenBlockers?: boolean;
+}
+
+const issuesTo = (type: string, param: string): string =>
+  `id IN (SELECT r.from_id FROM relations AS r WHERE r.workspace_id = :ws AND r.issue_id = :${param} AND r.type = '${type}' AND r.deleted_at IS NULL)`;
+const sqlOf = {
+  blocks: issuesTo('blocks', 'blocks'),
+  blockedBy: `id IN (SELECT r.issue_id FROM relations AS r WHERE r.workspace_id = :ws AND r.from_id = :blockedBy AND r.type = 'blocks' AND r.deleted_at IS NULL)`,
+  duplicateOf: issuesTo('duplicate_of', 'duplicateOf'),
+} as const;
+
+/** Counts only blockers that the caller can see; deleted issues block nothing. */
+const openBlocker = `EXISTS (SELECT 1 FROM relations AS r
+  JOIN issues AS b ON b.workspace_id = :ws AND b.id = r.from_id
+  JOIN states AS s ON s.workspace_id = :ws AND s.id = b.state_id
+  WHERE r.workspace_id = :ws AND r.issue_id = issues.id AND r.type = 'blocks' AND r.deleted_at IS NULL AND b.deleted_at IS NULL
+    AND s.type NOT IN ('completed', 'canceled', 'duplicate')
+    AND (:seen IS NULL OR b.team_id IN (SELECT value FROM json_each(:seen))))`;
+
+/** @throws ApiError validation_failed (not_found) */
+export async function relationConditions(ctx: Context, query: RelationQuery): Promise<Condition[]> {
+  const conditions: Condition[] = [];
+  for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
+    const requested = query[name];
+    if (requested === undefined) continue;
+    const other = await issueModel.find(ctx, requested);
+    if (!other || other.deletedAt !== null)
+      throw invalidField(name, 'not_found', {
+        why: `There is no issue ${requested}.`,
+        fix: 'Use the id or identifier of an existing issue.',
+      });
+    conditions.push({ sql: sqlOf[name], params: { [name]: other.id } });
+  }
+  if (query.hasOpenBlockers !== undefined) {
+    const seen = ctx.visibleTeams && JSON.stringify([...ctx.visibleTeams]);
+    conditions.push({ sql: query.hasOpenBlockers ? openBlocker : `NOT ${openBlocker}`, params: { seen } });
+  }
+  return conditions;
 }

@@ -1,8 +1,8 @@
 // Shared storage rules of objects that belong to an issue, such as comments: they show the issue, belong to
 // its team, and their events wait for the number of an issue created in the same batch.
-import { plain, type Column } from '../../../kernel/changes/operations.ts';
-import type { View } from '../../../kernel/context.ts';
-import { issueNumber } from './number.ts';
+import { plain, type Column } from '../../kernel/changes/operations.ts';
+import type { View } from '../../kernel/context.ts';
+import { issueNumber } from './rows.ts';
 
 /** Columns that link an object to its issue. */
 interface IssuePart {

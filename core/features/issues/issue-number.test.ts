@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { issueNumber } from './number.ts';
+import { issueNumber } from './rows.ts';
 
 const pending: Readonly<Record<string, unknown>> = {
   id: 'iss_1',

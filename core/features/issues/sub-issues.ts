@@ -1,17 +1,16 @@
-// Manual order of the sub-issues of a parent. A new sub-issue comes last without reading the others: its
-// first rank is the time-ordered part of an id, read as a thirteen-digit number, which is greater than every
-// earlier rank.
-import type { Change, ChangeSet } from '../../../kernel/changes/change.ts';
-import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts';
-import { readOrder } from '../../../kernel/changes/find.ts';
-import type { Context } from '../../../kernel/context.ts';
-import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
-import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../../platform/lib/rank.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import type { IssueReorderInput } from '../bodies.ts';
-import { issue as contract } from '../contract.ts';
-import { issueModel, type Issue, type IssueResponse } from '../model.ts';
-import { readPosition, type PositionExtras, type OrderPosition } from './order-position.ts';
+// Parents of issues, and the manual order of the sub-issues of a parent. A new sub-issue comes last without
+// reading the others: its first rank is the time-ordered part of an id, read as a thirteen-digit number,
+// which is greater than every earlier rank.
+import type { Change, ChangeSet } from '../../kernel/changes/change.ts';
+import { getEntity, requireVersion } from '../../kernel/changes/operations.ts';
+import { readOrder } from '../../kernel/changes/find.ts';
+import type { Context } from '../../kernel/context.ts';
+import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../platform/lib/rank.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { type IssueReorderInput, readPosition, type PositionExtras, type OrderPosition } from './bodies.ts';
+import { issue as contract } from './contract.ts';
+import { issueModel, type Issue, type IssueResponse } from './model.ts';
 
 /** @param id newly created id */
 export function lastRank(id: string): string {
@@ -163,4 +162,46 @@ async function reranked(
     const sibling = match.get(id);
     return sibling ? ranked(ctx, sibling, ranks[at]! + tail) : [];
   });
+}
+
+const parentDepthMax = 10;
+
+const parentOf = tenantStatement<{ parent_id: string | null }>(
+  'issues.parent_of',
+  'SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id',
+);
+
+export async function resolveParent(
+  ctx: Context,
+  issue: Issue | null,
+  parentId: string | null,
+  at: string,
+): Promise<Partial<Issue>> {
+  if (parentId === null) return { parentId: null, parentPlace: null, subOrder: null };
+  const parent = await issueModel.find(ctx, parentId);
+  if (!parent || parent.deletedAt !== null)
+    throw invalidField(`${at}parentId`, 'not_found', {
+      why: `There is no issue ${parentId}.`,
+      fix: 'Use the id or identifier of an existing issue.',
+    });
+  let above: string | null = parent.id;
+  for (let depth = 0; above !== null; depth++) {
+    if (above === issue?.id)
+      throw invalidField(`${at}parentId`, 'conflict', {
+        why: 'The issue would be its own ancestor.',
+        fix: 'Use an issue that is not a descendant of this one.',
+      });
+    if (depth >= parentDepthMax)
+      throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
+    above = await parentIdOf(ctx, above);
+  }
+  const parentPlace = `${parent.teamId} ${parent.number ?? ''}`;
+  if (parent.id === issue?.parentId) return { parentId: parent.id, parentPlace };
+  return { parentId: parent.id, parentPlace, subOrder: lastRank(ctx.ids.next(contract.id)) };
+}
+
+async function parentIdOf(ctx: Context, id: string): Promise<string | null> {
+  const staged = ctx.staged?.find(contract.name, id) as Issue | undefined;
+  if (staged) return staged.parentId;
+  return (await ctx.store.readOne(ctx.scope, parentOf, { id }))?.parent_id ?? null;
 }
