@@ -30,7 +30,7 @@ import {
   type Shape,
 } from '../issues/index.ts';
 import { perColumnDefault } from './bodies.ts';
-import { cardKind } from './cards/card.ts';
+import { cardKind, boardModel, type Board } from './model.ts';
 import {
   answerOf,
   cellByKey,
@@ -42,14 +42,12 @@ import {
   type CardsQuery,
   type OfColumn,
   type PageOfCell,
-} from './cards/cards.ts';
-import type { BoardCell } from './cards/cells.ts';
+} from './cards.ts';
+import type { BoardCell } from './cells.ts';
 import { board as contract, byHand } from './contract.ts';
-import { defaultRank } from './cards/default-rank.ts';
+import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
-import { boardModel, type Board } from './model.ts';
-import { layoutBy } from './layout.ts';
-import { keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts';
+import { layoutBy, keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './layout.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;

@@ -5,9 +5,9 @@ import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { readingIssues, writingIssues } from '../issues/index.ts';
 import { BoardCard, BoardCards, BoardColumnCards, BoardMove, cardsQuery, ofCards } from './bodies.ts';
 import { boardCardsAt, columnCardsAt } from './as-of.ts';
-import { boardCards, columnCards } from './cards/cards.ts';
+import { boardCards, columnCards } from './cards.ts';
 import { board } from './contract.ts';
-import { moveCard } from './cards/move.ts';
+import { moveCard } from './move.ts';
 
 const id = idOf(board.id);
 

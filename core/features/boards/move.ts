@@ -1,10 +1,10 @@
 // Moves a card: one change set updates the issue for its column and lane, and sets its position there.
-import type { Change, ChangeSet, OrderVersion } from '../../../kernel/changes/change.ts';
-import { getEntity, requireVersion } from '../../../kernel/changes/operations.ts';
-import { readOrder } from '../../../kernel/changes/find.ts';
-import type { Context } from '../../../kernel/context.ts';
-import { invalidField, ApiError } from '../../../platform/lib/errors/errors.ts';
-import { foldName, didYouMeanAny } from '../../../platform/lib/text/words.ts';
+import type { Change, ChangeSet, OrderVersion } from '../../kernel/changes/change.ts';
+import { getEntity, requireVersion } from '../../kernel/changes/operations.ts';
+import { readOrder } from '../../kernel/changes/find.ts';
+import type { Context } from '../../kernel/context.ts';
+import { invalidField, ApiError } from '../../platform/lib/errors/errors.ts';
+import { foldName, didYouMeanAny } from '../../platform/lib/text/words.ts';
 import {
   type IssuePatch,
   issueModel,
@@ -12,20 +12,29 @@ import {
   type OrderPosition,
   resolvePatch,
   requireMayChange,
-} from '../../issues/index.ts';
-import type { Move } from '../bodies.ts';
-import { cardMoved } from './card.ts';
+} from '../issues/index.ts';
+import type { Move } from './bodies.ts';
+import { cardMoved, boardModel } from './model.ts';
 import { withoutDescription } from './cards.ts';
 import type { BoardCell } from './cells.ts';
-import { byHand } from '../contract.ts';
-import type { Group, Grouping } from '../grouping.ts';
-import { boardModel } from '../model.ts';
-import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from '../layout.ts';
-import { findVisibleIssue, requestedPosition, rankFor, rankOn } from './card-rank.ts';
-import { respaceRanks } from './respace-ranks.ts';
-import { resolveBoard, isInGroup, type ResolvedBoard, Binding, hasKey, ofTeams } from '../resolved-board.ts';
-import { composedStatement } from '../../../platform/store/statement.ts';
-import { tenantOp } from '../../../platform/store/store.ts';
+import { byHand } from './contract.ts';
+import type { Group, Grouping } from './grouping.ts';
+import {
+  configuredColumns,
+  findColumn,
+  findLane,
+  keyOf,
+  layoutOf,
+  resolveBoard,
+  isInGroup,
+  type ResolvedBoard,
+  Binding,
+  hasKey,
+  ofTeams,
+} from './layout.ts';
+import { findVisibleIssue, requestedPosition, rankFor, rankOn, respaceRanks } from './rank.ts';
+import { composedStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
 
 /**
  * @param ifMatch the version of the issue

@@ -1,15 +1,15 @@
 // Reads the cards of many cells (a cell is the intersection of a column and a lane) in one statement. In
 // manual order, a cell has moved cards, sorted by rank, and unmoved cards, sorted by creation. Both come
 // sorted from an index and are merged here, so the cost of a page is proportional to its cards.
-import type { Context, Directory } from '../../../kernel/context.ts';
-import type { CursorValue } from '../../../platform/lib/cursor.ts';
-import { beyond, type SortKey } from '../../../platform/store/page.ts';
-import { composedStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { issueOrder, existingSort } from '../../issues/index.ts';
-import { byHand } from '../contract.ts';
+import type { Context, Directory } from '../../kernel/context.ts';
+import type { CursorValue } from '../../platform/lib/cursor.ts';
+import { beyond, type SortKey } from '../../platform/store/page.ts';
+import { composedStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { issueOrder, existingSort } from '../issues/index.ts';
+import { byHand } from './contract.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
-import type { Group, GroupKey } from '../grouping.ts';
-import { Binding, hasKey, ofTeams, type ResolvedBoard } from '../resolved-board.ts';
+import type { Group, GroupKey } from './grouping.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './layout.ts';
 
 export interface BoardCell {
   readonly column: Group;

@@ -3,16 +3,14 @@
 import { sameValue, type NewEntity } from '../../kernel/changes/change.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { defineResource } from '../../kernel/resource/define.ts';
+import type { Rules } from '../../kernel/resource/operations.ts';
 import { didYouMeanAny } from '../../platform/lib/text/words.ts';
 import { namesSeen } from '../../kernel/resource/names/names.ts';
 import { issueFiltering, issueOrder } from '../issues/index.ts';
 import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
-import { fieldByName, groupingIn } from './field-grouping.ts';
-import { groupingOf, type GroupKey, type BoardVisibility } from './grouping.ts';
-import { boardModel, type Board } from './model.ts';
-import { boardRoutes } from './routes.ts';
+import { fieldByName, groupingIn, groupingOf, type GroupKey, type BoardVisibility } from './grouping.ts';
+import type { Board } from './model.ts';
 
 type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
 
@@ -28,7 +26,7 @@ function resolveColumns(ctx: Context, { columns, groupBy, teamId }: Columns): Bo
   );
 }
 
-export const boards = defineResource(board, boardModel, {
+export const boardRules: Rules<typeof board, Board> = {
   sets: (ctx, { columns = null, groupBy = 'state', team = null }) =>
     columns === null ? {} : { columns: resolveColumns(ctx, { columns, groupBy, teamId: team }) },
   follows: (ctx, patch, before) =>
@@ -50,8 +48,7 @@ export const boards = defineResource(board, boardModel, {
       if (moved(name, 'teamId')) requireGrouping(visibility, name, after[name]);
     if (moved('columns', 'groupBy', 'teamId')) requireColumns(ctx, visibility, after);
   },
-  routes: boardRoutes,
-});
+};
 
 /** @throws ApiError validation_failed */
 function requireSort(sort: string, directory: Directory): void {

@@ -1,8 +1,11 @@
-// Computes the rank of a card: next to the card that a move names, or at an end of the cell.
-import type { Context } from '../../../kernel/context.ts';
-import { invalidField } from '../../../platform/lib/errors/errors.ts';
-import { isBetween, rankBetween } from '../../../platform/lib/rank.ts';
-import { composedStatement, tenantStatement } from '../../../platform/store/statement.ts';
+// Computes the rank of a card: next to the card that a move names, or at an end of the cell. If a rank gets
+// too long, cards near it get new ranks.
+import type { Context } from '../../kernel/context.ts';
+import { rankLengthMax, ranksBelow, isBetween, rankBetween } from '../../platform/lib/rank.ts';
+import { tenantStatement, composedStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
+import { stagedCards, type Placed, type Reranked, type Board } from './model.ts';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
 import {
   issueModel,
   type Issue,
@@ -10,14 +13,12 @@ import {
   type PositionExtras,
   type OrderPosition,
   withIssueVisibility,
-} from '../../issues/index.ts';
-import type { Move } from '../bodies.ts';
-import { stagedCards } from './card.ts';
+} from '../issues/index.ts';
+import type { Move } from './bodies.ts';
 import { readCells, type BoardCell } from './cells.ts';
-import { byHand } from '../contract.ts';
+import { byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
-import type { Board } from '../model.ts';
-import { Binding, hasKey, ofTeams, isInGroup, type ResolvedBoard } from '../resolved-board.ts';
+import { Binding, hasKey, ofTeams, isInGroup, type ResolvedBoard } from './layout.ts';
 
 /** Returns null if a move names no position. @throws ApiError validation_failed */
 export function requestedPosition({ sort }: Board, move: Move): OrderPosition | null {
@@ -214,4 +215,66 @@ function nearestOf(ranks: readonly (string | undefined)[], { backwards, from }: 
     (rank) => rank !== undefined && (from === undefined || (backwards ? rank < from : rank > from)),
   );
   return (beyond.sort() as string[]).at(backwards ? -1 : 0) ?? null;
+}
+
+/** Length of the shared prefix: at least that of a default rank, so that no unmoved card has the prefix. */
+const sharedChars = 36;
+/** Greater than every digit. */
+const above = '~';
+
+const within = 'workspace_id = :ws AND board_id = :boardId AND rank >= :shared AND rank < :end';
+const sharing = tenantStatement<{ issue_id: string; rank: string }>(
+  'board_cards.sharing',
+  `SELECT issue_id, rank FROM board_cards WHERE ${within} ORDER BY rank`,
+);
+const clear = tenantStatement('board_cards.clear', `DELETE FROM board_cards WHERE ${within}`);
+const fill = tenantStatement(
+  'board_cards.fill',
+  `INSERT INTO board_cards (workspace_id, board_id, issue_id, rank)
+   SELECT :ws, :boardId, value->>0, value->>1 FROM json_each(:cards)`,
+);
+
+type RespacedRank = Pick<Placed, 'rank' | 'respacing'>;
+
+/**
+ * Returns the rank that the card gets, and the writes for other cards. Ranks grow when cards are repeatedly inserted at
+ * the same position. Once a rank is too long, all cards that share its prefix get short, evenly spaced ranks below that
+ * prefix; other cards do not change.
+ * @param rank rank computed for the card
+ */
+export async function respaceRanks(
+  ctx: Context,
+  board: Board,
+  issueId: string,
+  rank: string,
+): Promise<RespacedRank> {
+  const { id: boardId } = board;
+  // A run moves at most a hundred cards, so its ranks stay bounded; the next move shortens them.
+  if (rank.length <= rankLengthMax || stagedCards(ctx, board).size > 0) return { rank, respacing: null };
+  const shared = rank.slice(0, sharedChars);
+  const range = { boardId, shared, end: shared + above };
+  const rows = await ctx.store.read(ctx.scope, sharing, range);
+  const others = rows.filter((row) => row.issue_id !== issueId);
+  const position = others.filter((row) => row.rank < rank).length;
+  const order = [
+    ...others.slice(0, position).map((row) => row.issue_id),
+    issueId,
+    ...others.slice(position).map((row) => row.issue_id),
+  ];
+  const ranks = ranksBelow(shared, order.length);
+  const cards = order.map((id, index): Reranked => ({ issueId: id, rank: ranks[index]! }));
+  const rest = cards.filter((card) => card.issueId !== issueId);
+  return {
+    rank: ranks[position]!,
+    respacing: {
+      others: rest,
+      ops: (scope) => [
+        tenantOp(scope, clear, range),
+        tenantOp(scope, fill, {
+          boardId,
+          cards: JSON.stringify(rest.map((card) => [card.issueId, card.rank])),
+        }),
+      ],
+    },
+  };
 }

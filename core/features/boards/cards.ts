@@ -1,22 +1,16 @@
 // Cards of a board: the count and the first page of each column in one response, and the pages that follow.
-import {
-  contentParameters,
-  cursorOf,
-  pageOfModel,
-  type PageParameters,
-} from '../../../kernel/changes/list.ts';
-import { getEntity } from '../../../kernel/changes/operations.ts';
-import type { Context } from '../../../kernel/context.ts';
-import { decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
-import { invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
-import { limitDefault } from '../../../platform/lib/schema.ts';
-import { issueModel, withIssueVisibility, readShape, shapeIssues, type Shape } from '../../issues/index.ts';
-import { perColumnDefault } from '../bodies.ts';
+import { contentParameters, cursorOf, pageOfModel, type PageParameters } from '../../kernel/changes/list.ts';
+import { getEntity } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
+import { invalidField, notFound } from '../../platform/lib/errors/errors.ts';
+import { limitDefault } from '../../platform/lib/schema.ts';
+import { issueModel, withIssueVisibility, readShape, shapeIssues, type Shape } from '../issues/index.ts';
+import { perColumnDefault } from './bodies.ts';
 import { readCells, type BoardCell, type CardPosition } from './cells.ts';
-import type { Group } from '../grouping.ts';
-import { boardModel, type Board } from '../model.ts';
-import { findColumn, findLane, layoutOf, type Layout } from '../layout.ts';
-import { resolveBoard, type ResolvedBoard } from '../resolved-board.ts';
+import type { Group } from './grouping.ts';
+import { boardModel, type Board } from './model.ts';
+import { findColumn, findLane, layoutOf, type Layout, resolveBoard, type ResolvedBoard } from './layout.ts';
 
 /** Limits for the cells and cards of one response. Cells beyond them need their own request. */
 const cellsMax = 150;
