@@ -15,12 +15,11 @@ import {
   issueModel,
   type Issue,
 } from '../issues/index.ts';
-import { readHits, type Hit } from './hits.ts';
+import { readHits, type Hit } from './rows.ts';
 import { indexSome } from './indexing.ts';
-import { matchOf, parseQuery, type Query, type Phrase } from './query.ts';
-import type { FoundIssue, Highlight } from './schema.ts';
+import { matchOf, parseQuery, type Query, type Phrase, rangesIn, type Range } from './query.ts';
+import type { FoundIssue, Highlight } from './bodies.ts';
 import { markOf } from './words.ts';
-import { rangesIn, type Range } from './ranges.ts';
 
 /** Maximum depth of pagination. */
 export const depthMax = 1_000;

@@ -1,4 +1,4 @@
-import { createIndexing } from './worker.ts';
+import { createIndexing } from './indexing.ts';
 import { searchCheck } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { search as contract } from './contract.ts';
@@ -12,4 +12,4 @@ export const search = defineFeature({
   workers: [createIndexing],
 });
 
-export { createFindDuplicates } from './public.ts';
+export { createFindDuplicates } from './similar.ts';

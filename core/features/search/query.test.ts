@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Phrase } from './query.ts';
-import { rangesIn } from './ranges.ts';
+import { type Phrase, rangesIn } from './query.ts';
 import { wordMax } from './words.ts';
 
 /** Suffix that forces the path for non-ASCII text without adding a word. */

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { defineRoute } from '../../kernel/http/route.ts';
 import { Closed, enumeration, nameOf, pageQuery } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFilters } from '../issues/index.ts';
+import { defineRoute } from '../../kernel/http/route.ts';
 import { depthMax, searchIssues } from './find.ts';
-import { SearchPage, SimilarIssues } from './schema.ts';
 import { similarIssues } from './similar.ts';
+import { SearchPage, SimilarIssues } from './bodies.ts';
 
 export const searchRoutes = [
   defineRoute({

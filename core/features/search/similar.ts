@@ -1,14 +1,16 @@
 // `GET /issues/{id}/similar`: issues that may be about the same thing. The full-text index finds issues that
 // share rare words; these are compared word by word, with a higher weight for words that fewer issues have.
 import { getEntity } from '../../kernel/changes/operations.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context, Directory, Services } from '../../kernel/context.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { composedStatement } from '../../platform/store/statement.ts';
 import { issueModel, type Issue } from '../issues/index.ts';
 import { toFoundIssue, indexPending } from './find.ts';
-import { readHits } from './hits.ts';
+import { readHits } from './rows.ts';
 import { matchAny } from './query.ts';
 import { markOf, wordsIn, writtenWord } from './words.ts';
+import { workspaceModel } from '../people/index.ts';
+import { scopeOf, type Scope } from '../../platform/store/store.ts';
 
 const titleWordsMax = 12;
 const wordsMax = 24;
@@ -22,7 +24,7 @@ const evidenceMax = 8;
 /** Weight of the title relative to the description, which is less distinctive. */
 const titleWeight = 0.6;
 
-export interface SimilarQuery {
+interface SimilarQuery {
   readonly within?: 'workspace' | 'team';
   readonly limit?: number;
 }
@@ -47,7 +49,7 @@ export async function similarIssues(
 type Text = Pick<Issue, 'title' | 'description'> & { readonly id?: string };
 
 /** Returns the most similar indexed issues that the caller can see. @throws ApiError budget_exceeded */
-export async function issuesLike(
+async function issuesLike(
   ctx: Context,
   issue: Text,
   { conditions, limit }: { readonly conditions: readonly Condition[]; readonly limit: number },
@@ -146,3 +148,75 @@ function likeness(
 
 /** Weight of a word of another title, whose rarity was not counted. */
 const unknownWeight = 0.3;
+
+const duplicatesMax = 3;
+
+interface Duplicate {
+  readonly identifier: string;
+  readonly title: string;
+  readonly score: number;
+}
+
+interface PublicQuestion {
+  /** Id of the workspace. */
+  readonly workspace: string;
+  readonly team: string | undefined;
+  readonly issues: readonly { readonly title: string; readonly description: string }[];
+}
+
+/**
+ * Public duplicate search: issues of the teams that a workspace opened to the public, by identifier and title. For a
+ * workspace that is closed or unknown, or a team that is not open, the result is empty, so that callers cannot tell
+ * these cases apart. Returns a list for each issue, in order. Rejects with ApiError budget_exceeded, StoreError.
+ */
+type FindDuplicates = (question: PublicQuestion) => Promise<Duplicate[][]>;
+
+export function createFindDuplicates(
+  services: Services,
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>,
+): FindDuplicates {
+  const openTeams = async (ctx: Context, team: string | undefined): Promise<Set<string>> => {
+    const workspace = await workspaceModel.find(ctx, ctx.workspaceId);
+    const open = (workspace?.publicTriage?.teams ?? []).filter((key) => (team?.toUpperCase() ?? key) === key);
+    return new Set(
+      [...ctx.directory.teams.values()].flatMap(({ id, key }) => (open.includes(key) ? [id] : [])),
+    );
+  };
+  return async ({ workspace, team, issues }) => {
+    const scope = scopeOf(workspace);
+    const everything = strangerIn(services, scope, await directoryOf(scope));
+    const visibleTeams = await openTeams(everything, team);
+    if (visibleTeams.size === 0) return issues.map(() => []);
+    const ctx = { ...everything, visibleTeams };
+    const duplicates: Duplicate[][] = [];
+    for (const issue of issues) {
+      const likest = await issuesLike(ctx, issue, { conditions: [], limit: duplicatesMax });
+      duplicates.push(
+        likest.flatMap(({ other, score }) => {
+          const { identifier, title } = issueModel.wire(other, ctx);
+          return identifier === null ? [] : [{ identifier, title, score }];
+        }),
+      );
+    }
+    return duplicates;
+  };
+}
+
+function strangerIn(services: Services, scope: Scope, directory: Directory): Context {
+  const actor = { kind: 'system', id: 'public-triage', name: 'Public triage' } as const;
+  return {
+    ...services,
+    scope,
+    workspaceId: scope.workspaceId,
+    directory,
+    actor,
+    authority: { actor },
+    scopes: new Set<string>(),
+    narrowed: null,
+    visibleTeams: null,
+    cause: null,
+    requestId: 'public-triage',
+    traceparent: null,
+    staged: null,
+  };
+}

@@ -7,6 +7,7 @@ import type { IssueResponse } from '../issues/index.ts';
 export type FoundIssue = Omit<IssueResponse, 'description'>;
 
 const { description: _, ...foundIssueProperties } = responseProperties(issue);
+
 const FoundIssueResponse = Type.Unsafe<FoundIssue>(
   namedSchema('FoundIssue', Closed(foundIssueProperties, { description: 'Issue without its description.' })),
 );
@@ -32,6 +33,7 @@ const HighlightResponse = namedSchema(
     ),
   }),
 );
+
 export type Highlight = Static<typeof HighlightResponse>;
 
 const SearchHit = namedSchema(
