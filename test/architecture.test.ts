@@ -234,7 +234,7 @@ test('a resource imports from http only the types of a route and of its caller',
 test('routes are imported only where the service is assembled', () => {
   const others = core.filter(
     ({ file }) =>
-      !/^core\/(app\/(features|serve\/serve)|features\/([\w-]+\/(index|runtime)|releases\/releases|boards\/boards)|kernel\/resource\/define)\.ts$/.test(
+      !/^core\/(app\/(features|serve\/serve)|features\/[\w-]+\/(index|runtime)|kernel\/resource\/define)\.ts$/.test(
         file,
       ),
   );

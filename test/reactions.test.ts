@@ -2,7 +2,7 @@
 // clock changes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/kernel/events/consumers/fresh.ts';
-import { projectModel } from '../core/features/projects/model.ts';
+import { projectModel } from '../core/features/projects/index.ts';
 import {
   timerOp,
   type DueTimer,

@@ -8,7 +8,7 @@ import { namespaceOf, namespaceScopes } from '../kernel/events/catalogue.ts';
 import { defineResource } from '../kernel/resource/define.ts';
 import { modelOf } from '../kernel/resource/model.ts';
 import { plainOperations } from '../kernel/resource/operations.ts';
-import { labelModel } from './labels/labels.ts';
+import { labelModel } from './labels/index.ts';
 
 const thing = defineContract({
   undo: 'values',

@@ -13,7 +13,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
 import { issueModel, type Issue } from '../issues/index.ts';
-import type { Attaching } from './attachments.ts';
+import type { Attaching } from './operations.ts';
 import { attachment, titleMax } from './contract.ts';
 import { attachmentModel } from './model.ts';
 

@@ -2,7 +2,7 @@ import { fileCheck } from './checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, sampleId, sampleIssue, timeAfter, type Samples } from '../../kernel/samples.ts';
-import { attachments as resource } from './attachments.ts';
+import { resource } from './operations.ts';
 import type { attachment } from './contract.ts';
 
 const samples: Samples = ({ nowMs }) => {

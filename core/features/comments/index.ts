@@ -2,7 +2,7 @@ import { equal, idsOf, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, ben, sampleId, sampleIssue, timeAfter } from '../../kernel/samples.ts';
-import { comments as resource } from './comments.ts';
+import { resource } from './operations.ts';
 import type { comment } from './contract.ts';
 
 export const comments = defineFeature({
@@ -41,6 +41,6 @@ export const comments = defineFeature({
   },
 });
 
-export { findComment } from './comments.ts';
+export { findComment } from './operations.ts';
 export { mentionsIn } from './mentions.ts';
 export { commentModel } from './model.ts';

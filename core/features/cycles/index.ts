@@ -1,5 +1,5 @@
 import { defineFeature } from '../../kernel/feature.ts';
-import { cycles as resource } from './cycles.ts';
+import { resource } from './operations.ts';
 import { cycleTimer } from './timer.ts';
 import { cycleSamples } from './samples.ts';
 

@@ -1,9 +1,45 @@
-import { createLeaving } from './leaving.ts';
+// Labels. Deleting a label removes it from its issues, each of which gets a new version.
+import { getEntity, removed } from '../../kernel/changes/operations.ts';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
+import { defineResource } from '../../kernel/resource/define.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { teamQuery, usableInTeam } from '../teams/index.ts';
+import { label } from './contract.ts';
+import { changesWithout, createLeaving } from './leaving.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { sampleLabel } from '../../kernel/samples.ts';
-import { labels as resource } from './labels.ts';
-import type { label } from './contract.ts';
+
+export const labelModel = modelOf(label);
+
+const resource = defineResource(label, labelModel, {
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const current = await getEntity(ctx, labelModel, id);
+      const set = removed(ctx, labelModel, current, ifMatch);
+      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, current))] };
+    },
+  },
+  query: teamQuery,
+  where: usableInTeam,
+  check({ directory }, { id, teamId, name }, before) {
+    if (name === before?.name) return;
+    for (const other of directory.labels.values())
+      if (other.teamId === teamId && other.id !== id && foldName(other.name) === foldName(name))
+        throw invalidField('name', 'already_exists', {
+          why: `A label named ${other.name} already exists.`,
+          fix: 'Use another name.',
+        });
+  },
+});
+
+/** Labels of a new workspace, which auto-triage also sets. */
+export const defaultLabels = [
+  { name: 'bug', color: '#d73a4a' },
+  { name: 'feature', color: '#a2eeef' },
+  { name: 'question', color: '#d876e3' },
+] as const;
 
 export const labels = defineFeature({
   name: 'labels',
@@ -18,5 +54,3 @@ export const labels = defineFeature({
   }),
   workers: [createLeaving],
 });
-
-export { defaultLabels, labelModel } from './labels.ts';

@@ -2,7 +2,7 @@ import { equal, idOf, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
-import { reactions as resource } from './reactions.ts';
+import { resource } from './operations.ts';
 import type { reaction } from './contract.ts';
 
 export const reactions = defineFeature({

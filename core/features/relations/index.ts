@@ -1,6 +1,6 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { sampleId } from '../../kernel/samples.ts';
-import { relations as resource } from './relations.ts';
+import { resource } from './operations.ts';
 
 const relation = {
   id: sampleId('rln'),

@@ -1,4 +1,5 @@
 // Storage and events of releases. The row of a release lists its issues; a separate table indexes them.
+import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
@@ -51,3 +52,11 @@ export const releaseModel = modelOf(release, {
     },
   },
 });
+
+/**
+ * @param so consequence, for the end of the error message
+ * @throws ApiError conflict
+ */
+export function requireUnpublished(release: Release, so: string): void {
+  if (release.publishedAt !== null) throw new ApiError('conflict', `The release was published, so ${so}.`);
+}

@@ -7,8 +7,7 @@ import type { Context } from '../../kernel/context.ts';
 import { foldName } from '../../platform/lib/text/words.ts';
 import { issueModel, type IssueResponse, withIssueVisibility } from '../issues/index.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';
-import { releaseModel } from './model.ts';
-import { requireUnpublished } from './published.ts';
+import { releaseModel, requireUnpublished } from './model.ts';
 
 const groups = [
   { title: 'Features', label: 'feature' },

@@ -20,8 +20,7 @@ import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { getEntity, updated } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { releaseModel, type Release } from './model.ts';
-import { requireUnpublished } from './published.ts';
+import { releaseModel, type Release, requireUnpublished } from './model.ts';
 import type { Condition } from '../../platform/store/page.ts';
 
 const params = Closed({ id: idOf(release.id) });

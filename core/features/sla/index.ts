@@ -1,6 +1,6 @@
 import { issueOfFact } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
-import { slaClocks, slaReaction } from './sla.ts';
+import { slaClocks, slaReaction } from './operations.ts';
 import { slaTimer } from './timer.ts';
 import { slaSamples } from './samples.ts';
 

@@ -2,7 +2,7 @@ import { equal, issueOfFact } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ben, sampleId, sampleIssue } from '../../kernel/samples.ts';
-import { subscribers as resource } from './subscribers.ts';
+import { resource } from './operations.ts';
 import type { subscriber } from './contract.ts';
 
 export const subscribers = defineFeature({

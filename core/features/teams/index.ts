@@ -2,7 +2,7 @@ import { equal } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { engineering, timeAfter } from '../../kernel/samples.ts';
-import { teams as resource } from './teams.ts';
+import { resource } from './operations.ts';
 import type { team } from './contract.ts';
 
 export const teams = defineFeature({
@@ -35,4 +35,4 @@ export const teams = defineFeature({
 
 export { requireTakesIssues, putOff } from './archived.ts';
 export { teamQuery, usableInTeam, idsInTeam, namedInTeam } from './team-or-workspace.ts';
-export { teamModel } from './teams.ts';
+export { teamModel } from './operations.ts';

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../kernel/feature.ts';
 import { triageRoutes } from './routes.ts';
-import { snooze } from './triage.ts';
+import { snooze } from './operations.ts';
 
 export const triage = defineFeature({
   name: 'triage',

@@ -3,7 +3,7 @@ import { defineRoute, type AlsoNeeded } from '../../kernel/http/route.ts';
 import { Closed, nameOf } from '../../platform/lib/schema.ts';
 import { IssueUpdate } from '../issues/index.ts';
 import { issue } from '../issues/contract.ts';
-import { acceptIssue, declineIssue, snoozeIssue, TriageDecline, TriageSnooze } from './triage.ts';
+import { acceptIssue, declineIssue, snoozeIssue, TriageDecline, TriageSnooze } from './operations.ts';
 
 const saying: AlsoNeeded = {
   words: '`comments:write` to give a reason',

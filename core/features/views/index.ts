@@ -2,7 +2,7 @@ import { equal } from '../../kernel/checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, sampleId, timeAfter } from '../../kernel/samples.ts';
-import { views as resource } from './views.ts';
+import { resource } from './operations.ts';
 import type { view } from './contract.ts';
 
 export const views = defineFeature({

@@ -50,7 +50,7 @@ async function requireSeen(ctx: Context, current: View): Promise<void> {
   if (current.visibility === 'personal' && !isOwn(ctx, current)) throw notFound();
 }
 
-export const views = defineResource(view, viewModel, {
+export const resource = defineResource(view, viewModel, {
   sets: (ctx) => authorOf(ctx, 'owner'),
   admits: requireSeen,
   where: (ctx) => [

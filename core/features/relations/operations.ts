@@ -138,7 +138,7 @@ function seenFrom(issueId: string, relation: Relation): Relation {
   return { ...relation, fromId: toId, from: to, type: inverse[type], issueId: fromId, to: from };
 }
 
-export const relations = defineResource(relation, relationModel, {
+export const resource = defineResource(relation, relationModel, {
   // Required for every resource with a parent; the operations below do not use them.
   where: () => [],
   sets: () => ({}),

@@ -142,7 +142,7 @@ async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comme
   return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
 }
 
-export const comments = defineResource(comment, commentModel, {
+export const resource = defineResource(comment, commentModel, {
   ...rules,
   operations: {
     async get(ctx, id) {

@@ -127,7 +127,7 @@ function cycleOf({ directory }: Context, id: unknown): Static<typeof Rollover>['
   return entry ? { id: entry.id, number: entry.number, name: entry.name } : null;
 }
 
-export const cycles = defineResource(cycle, cycleModel, {
+export const resource = defineResource(cycle, cycleModel, {
   async sets(ctx, { team, name }) {
     const teamId = findTeam(ctx.directory, team)?.id ?? '';
     const number = await nextNumber(ctx, teamId);

@@ -86,7 +86,7 @@ async function setSubscribed(
   };
 }
 
-export const subscribers = defineResource(subscriber, subscriberModel, {
+export const resource = defineResource(subscriber, subscriberModel, {
   // Events of subscribers belong to issues and are filtered like them.
   filtering: issueFiltering,
   routes: [

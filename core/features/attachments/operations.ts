@@ -10,7 +10,7 @@ import { attachment } from './contract.ts';
 import { fileRoutes } from './files.ts';
 import { attachmentModel, withIssueEvents } from './model.ts';
 
-export const attachments = defineResource(attachment, attachmentModel, {
+export const resource = defineResource(attachment, attachmentModel, {
   async where(ctx, _query, issueId) {
     const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];

@@ -38,7 +38,7 @@ export const teamModel = modelOf(team, {
   shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
 });
 
-export const teams = defineResource(team, teamModel, {
+export const resource = defineResource(team, teamModel, {
   query: archivedQuery,
   where: (_ctx, query) => whereArchived(query),
   routes: [

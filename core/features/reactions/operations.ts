@@ -1,8 +1,13 @@
 // Reactions to comments and issues. An author has at most one reaction per emoji, even with repeated or
-// concurrent requests.
+// concurrent requests. A removed reaction stays stored; reacting again creates a new one.
+import { plain, created, getEntity, removed, requireVersion } from '../../kernel/changes/operations.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
+import { issueOfPart, partOfIssue, issueModel, linkToIssue } from '../issues/index.ts';
+import { reaction, emojiBytesMax } from './contract.ts';
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
-import { created, getEntity, removed, requireVersion } from '../../kernel/changes/operations.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
@@ -11,13 +16,40 @@ import { derivedId } from '../../platform/lib/ids.ts';
 import { Closed, idOf, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
 import { comment } from '../comments/contract.ts';
 import { findComment } from '../comments/index.ts';
 import { issue } from '../issues/contract.ts';
-import { issueModel, linkToIssue } from '../issues/index.ts';
-import { reaction, emojiBytesMax } from './contract.ts';
-import { emojiMax, reactionModel } from './model.ts';
+
+/** Maximum number of different emoji on one comment or issue. */
+const emojiMax = 50;
+
+const part = partOfIssue('reactions');
+
+const reactionModel = modelOf(reaction, {
+  stored: { ...part.kept, subjectId: plain<string>('subject_id') },
+  shows: {
+    issue: issueOfPart,
+    commentId: ({ issueId, subjectId }) => (subjectId === issueId ? null : subjectId),
+  },
+  special: {
+    ...part.special,
+    related: (scope, before, { issueId, subjectId }) => ({
+      last: before
+        ? []
+        : [tenantOp(scope, requireCapacity, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
+    }),
+  },
+});
+
+/** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */
+const requireCapacity = tenantStatement(
+  'reactions.have_room',
+  `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL
+     AND (:subjectId = :issueId OR EXISTS
+       (SELECT 1 FROM comments AS c WHERE c.workspace_id = :ws AND c.id = :subjectId AND c.deleted_at IS NULL))
+     AND (SELECT count(DISTINCT r.emoji) FROM reactions AS r
+          WHERE r.workspace_id = :ws AND r.subject_id = :subjectId AND r.deleted_at IS NULL) <= :max`,
+);
 
 /** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
@@ -88,8 +120,7 @@ async function listReactions(ctx: Context, subject: Subject) {
 
 const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
-// Emoji of reactions: a Unicode emoji, or the name of a common one.
-
+/** A reaction is a Unicode emoji, or the name of a common one. */
 const emojiByName: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '+1': '👍',
@@ -142,7 +173,7 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
     if (current?.deletedAt === null)
       return { changes: [], body: reactionModel.wire(current, ctx), status: 200 };
     if (current) continue;
-    await requireCapacity(ctx, subjectId, emoji);
+    await requireEmojiCapacity(ctx, subjectId, emoji);
     const now = ctx.nowMs();
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
     const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
@@ -151,7 +182,7 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
 }
 
 /** @throws ApiError conflict */
-async function requireCapacity(ctx: Context, subjectId: string, emoji: string): Promise<void> {
+async function requireEmojiCapacity(ctx: Context, subjectId: string, emoji: string): Promise<void> {
   const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {
@@ -207,7 +238,7 @@ function routesOf(
   ];
 }
 
-export const reactions = defineResource(reaction, reactionModel, {
+export const resource = defineResource(reaction, reactionModel, {
   admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   operations: {
     async delete(ctx, id, ifMatch) {
