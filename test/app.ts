@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../core/app/config/config.ts';
-import type { Flags } from '../core/app/config/reading.ts';
+import type { Flags } from '../core/app/config/settings.ts';
 import { createWorkspace, type FirstWorkspace } from '../core/app/setup/first-workspace.ts';
 import type { Clock } from '../core/platform/lib/time/clock.ts';
 import type { Resolve } from '../core/platform/lib/egress/egress.ts';

@@ -44,6 +44,9 @@ import { proposals } from '../features/proposals/index.ts';
 import { plugins } from '../features/plugins/index.ts';
 import { agents } from '../features/agents/index.ts';
 import { exportAndImport } from '../features/export/index.ts';
+import type { Contract } from '../kernel/contract/contract.ts';
+import type { Tag, TagGroup } from '../kernel/http/openapi/document.ts';
+import { capital } from '../platform/lib/text/words.ts';
 
 /** Routes of the kernel. */
 const events = defineFeature({
@@ -144,3 +147,35 @@ export const samples: AllSamples = (setting) => {
     moments: Object.assign({}, ...all.map(({ moments }) => moments)),
   };
 };
+
+/** Titles of tags that are not the path in other words. */
+const titles: Readonly<Record<string, string>> = {
+  'api-keys': 'API keys',
+  'oauth-apps': 'OAuth apps',
+  workflows: 'Workflow states',
+};
+
+const tagOf = ({ path, doc }: Contract): Tag => ({
+  name: path,
+  title: titles[path] ?? capital(path.replaceAll('-', ' ')),
+  doc,
+});
+
+function tagsOf({ resources = [], contracts = [], tags = [] }: Feature): Tag[] {
+  return [...resources.map(({ contract }) => contract), ...contracts].map(tagOf).concat(tags);
+}
+
+/** The document begins with the tracker, although its features depend on people and access. */
+const groups: Readonly<Partial<Record<string, readonly Feature[]>>> = {
+  Tracker: [],
+  ...Object.groupBy(features, ({ tagGroup = 'Tracker' }) => tagGroup),
+};
+
+/**
+ * Groups the operations of the OpenAPI document. A contract describes the tag of its resource, and a feature describes
+ * its other tags.
+ */
+export const tagGroups: readonly TagGroup[] = Object.entries(groups).map(([name, group = []]) => ({
+  name,
+  tags: group.flatMap(tagsOf),
+}));

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { operatorSocketOf } from '../../core/app/setup/keys/socket.ts';
+import { operatorSocketOf } from '../../core/app/setup/rpc-schemas.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 

@@ -8,7 +8,7 @@ import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { createWorkspace } from '../../core/app/setup/first-workspace.ts';
-import { operatorSocketOf } from '../../core/app/setup/keys/socket.ts';
+import { operatorSocketOf } from '../../core/app/setup/rpc-schemas.ts';
 import { tryLock } from '../../core/platform/store/files/data-dir.ts';
 import { createSystemClock, startApp, type Json } from '../app.ts';
 import { collect, serveTatami, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';

@@ -2,7 +2,7 @@
 // separated from its cost to the test. Arguments: data directory, flags of the server as JSON.
 import { createWorkspace } from '../../core/app/setup/first-workspace.ts';
 import { readConfig } from '../../core/app/config/config.ts';
-import type { Flags } from '../../core/app/config/reading.ts';
+import type { Flags } from '../../core/app/config/settings.ts';
 import { endProcessOnBug } from '../../core/platform/lib/errors/failures.ts';
 import type { Log } from '../../core/platform/lib/log.ts';
 import { serve } from '../../core/app/serve/serve.ts';

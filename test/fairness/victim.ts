@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Flags } from '../../core/app/config/reading.ts';
+import type { Flags } from '../../core/app/config/settings.ts';
 import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { Client } from '../app.ts';
 import { clientOf } from '../faults/server.ts';

@@ -1,7 +1,7 @@
 // `tatami doctor`: looks at a data directory and what serving it needs, and changes nothing; `tatami doctor fix` mends one thing.
 import { resolve } from 'node:path';
 import { readConfig } from '../config/config.ts';
-import type { Flags } from '../config/reading.ts';
+import type { Flags } from '../config/settings.ts';
 import { examine, type Checked } from '../doctor/doctor.ts';
 import { systemClock } from '../../platform/lib/time/clock.ts';
 import { mend } from '../doctor/mend.ts';

@@ -1,6 +1,6 @@
 // `tatami master-key rotate`: seals all stored secrets with a new master key. The server must be stopped.
 import { readConfig } from '../config/config.ts';
-import { rotateMasterKey } from '../setup/rotate-master-key.ts';
+import { rotateMasterKey } from '../setup/master-key.ts';
 import { requireDatabase } from './lib/local.ts';
 import { printResult } from './lib/output.ts';
 

@@ -1,10 +1,10 @@
 // `tatami serve`: runs the server until it is told to stop. With `--first-start` (what `npm start` does) an empty data
 // directory gets its first workspace.
 import { readConfig, type Config } from '../config/config.ts';
-import type { Flags } from '../config/reading.ts';
+import type { Flags } from '../config/settings.ts';
 import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
-import { holdingsOf } from '../setup/holdings.ts';
+import { holdingsOf } from '../setup/find.ts';
 import { endProcessOnBug } from '../../platform/lib/errors/failures.ts';
 import { serve as startServer, type Tatami } from '../serve/serve.ts';
 import { version } from '../version.ts';

@@ -5,7 +5,7 @@ import { quoted } from '../../platform/lib/text/printable.ts';
 import { isExecutable, programName } from '../../platform/lib/process/own-program.ts';
 import { setUpDays } from '../setup/first-key.ts';
 import type { FirstWorkspace } from '../setup/first-workspace.ts';
-import type { Holdings } from '../setup/holdings.ts';
+import type { Holdings } from '../setup/find.ts';
 
 export interface StartFacts {
   readonly url: string;

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { configReference, readConfig } from './config.ts';
-import { ConfigError } from './reading.ts';
+import { ConfigError } from './settings.ts';
 
 const file = import.meta.path;
 const days = ['x', '-1', '36501'];

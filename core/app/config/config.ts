@@ -16,8 +16,8 @@ import {
   type Environment,
   type Flags,
   type ConfigReading,
-} from './reading.ts';
-import { keys } from './settings.ts';
+  coreSettings,
+} from './settings.ts';
 import { featureSettings } from '../../features/generated/settings.ts';
 import type { Setting, SettingValues } from '../../kernel/settings.ts';
 
@@ -346,7 +346,7 @@ export function addressOf({ baseUrl, host, port }: Config): string {
 
 /** Returns the reference of all settings, for `serve --help` and the documentation. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
-  return Object.entries({ ...keys, ...featureSettings }).map(([name, { env, fallback, text }]) => ({
+  return Object.entries({ ...coreSettings, ...featureSettings }).map(([name, { env, fallback, text }]) => ({
     flag: flagOf(name),
     env,
     fallback,

@@ -11,8 +11,7 @@ import sdkFile from 'artifact:sdk.part';
 import sidecarFile from 'artifact:sidecar.part';
 import { readCacheDir } from '../config/config.ts';
 import type { Embedded } from '../../platform/lib/process/own-program.ts';
-import { openCache, type Packed } from './cache.ts';
-import { proveNodeRuns } from './prove-node.ts';
+import { openCache, type Packed, proveNodeRuns } from './cache.ts';
 
 type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
 

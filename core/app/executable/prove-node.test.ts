@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findAddon, findNode } from '../../platform/sandbox/locate.ts';
-import { proveNodeRuns } from './prove-node.ts';
+import { proveNodeRuns } from './cache.ts';
 
 const outside = mkdtempSync(join(tmpdir(), 'tatami-prove-'));
 afterAll(() => rmSync(outside, { recursive: true }));

@@ -3,8 +3,7 @@ import { expect, test } from 'bun:test';
 import { tmpdir } from 'node:os';
 import { createProblems } from '../../platform/lib/errors/failures.ts';
 import { StoreError } from '../../platform/store/store.ts';
-import { shortage } from './disk.ts';
-import { createHealthWatch } from './watch.ts';
+import { shortage, createHealthWatch } from './watch.ts';
 
 /** A stopped clock that exposes the last timer. */
 function createStoppedClock() {

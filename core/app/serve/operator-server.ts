@@ -11,8 +11,8 @@ import {
   type RpcRequest,
   type OperatorRpc,
   type RpcMethod,
+  operatorSocketOf,
 } from '../setup/rpc-schemas.ts';
-import { operatorSocketOf } from '../setup/keys/socket.ts';
 import { StoreError } from '../../platform/store/store.ts';
 
 const orderBytesMax = 64 * 1024;

@@ -42,25 +42,28 @@ import { guideRoutes } from '../pages/guides.ts';
 import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
 import { installFirstParty } from '../../features/plugins/index.ts';
-import { delegations, directoryLoaders, resourceRoutes } from '../features.ts';
+import { delegations, directoryLoaders, resourceRoutes, tagGroups } from '../features.ts';
 import { sentEvents } from '../event-schemas.ts';
-import { createAgents, type Agents } from './agents.ts';
-import { createHttpAdapters, type HttpAdapters } from './http-adapters.ts';
+import {
+  createAgents,
+  type Agents,
+  createHttpAdapters,
+  type HttpAdapters,
+  createIdentity,
+  type ServedIdentity,
+} from './http.ts';
 import { createRestorePause, type RestorePause } from './restore-pause.ts';
-import { createIdentity, type ServedIdentity } from './identity.ts';
-import { settleMasterKey } from './master-key.ts';
+import { settleMasterKey } from '../setup/master-key.ts';
 import { openOperatorServer, type OperatorServer } from './operator-server.ts';
 import { signInPageRoutes } from '../../features/sign-in/index.ts';
 import { listen, type Socket } from './socket.ts';
 import { createWorkers, type Workers } from './workers.ts';
-import type { OperatorRpcOptions } from '../setup/keys/key-rpc.ts';
-import { createOperatorRpc } from '../setup/operator-rpc.ts';
+import { type OperatorRpcOptions, createOperatorRpc } from '../setup/operator-rpc.ts';
 import { readInstallation, type Installation } from '../../platform/store/files/installation.ts';
 import { clearIncoming, createBlobs } from '../../platform/store/files/blobs.ts';
 import { openStore } from '../../platform/store/open-store.ts';
 import { scopeOf } from '../../platform/store/store.ts';
 import { directoryAfter, directorySection } from '../../kernel/resource/directory.ts';
-import { tagGroups } from '../tags.ts';
 import { version } from '../version.ts';
 
 /** Time that clients have on shutdown to finish sending requests and to receive responses. */

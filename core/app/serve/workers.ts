@@ -8,7 +8,7 @@ import type { Progress } from '../../kernel/events/consumers/consumer-positions.
 import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../../kernel/events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
-import { createPurgedTimer } from '../housekeeping/purged.ts';
+import { createPurgedTimer } from '../housekeeping/tombstones.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
@@ -29,7 +29,7 @@ import type { Scope } from '../../platform/store/store.ts';
 import { createFindDuplicates } from '../../features/search/index.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../../features/webhooks/index.ts';
-import type { HttpAdapters } from './http-adapters.ts';
+import type { HttpAdapters } from './http.ts';
 
 export interface Workers {
   /** Routes of plugins and webhooks. */

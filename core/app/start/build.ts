@@ -24,8 +24,10 @@ import {
   isLocked,
   lockPath,
   type BundledPackages,
+  createKey,
+  stampOf,
+  visitSources,
 } from './cache.ts';
-import { createKey, stampOf, visitSources } from './inputs.ts';
 
 const cache = cacheFolder(root);
 const building = /^build-/;

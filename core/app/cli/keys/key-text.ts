@@ -1,6 +1,6 @@
 // Output format of keys and lists of scopes.
 import { allScopes } from '../../../kernel/rights/table.ts';
-import type { CreatedKey } from '../../setup/keys/rpc-schemas.ts';
+import type { CreatedKey } from '../../setup/rpc-schemas.ts';
 import { firstOf } from '../lib/table.ts';
 
 /** A new key, with its text. */

@@ -1,6 +1,6 @@
 // `tatami keys list`: which keys there are, whose they are, when each was last used and when it ends.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { noWorkspace, type KeyRpcResponses, type ListedKey } from '../../setup/keys/rpc-schemas.ts';
+import { noWorkspace, type RpcResponses, type ListedKey } from '../../setup/rpc-schemas.ts';
 import { printResult } from '../lib/output.ts';
 import { minuteOf, tableOf } from '../lib/table.ts';
 import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
@@ -17,7 +17,7 @@ export async function list(options: ListOptions, folder: string): Promise<void> 
   printResult(listed, options, linesOf);
 }
 
-function linesOf({ workspaces, keys, hasMore }: KeyRpcResponses['list']): string {
+function linesOf({ workspaces, keys, hasMore }: RpcResponses['list']): string {
   const now = systemClock.nowMs();
   const parts = workspaces.map(({ id, name }) => {
     const own = keys.filter(({ workspaceId }) => workspaceId === id);

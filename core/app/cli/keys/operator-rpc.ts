@@ -6,8 +6,12 @@ import { addressOf, readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { openOfflineRpc, type OfflineRpc } from '../../setup/offline.ts';
-import type { RpcResponses, RpcRequest, RpcMethod } from '../../setup/rpc-schemas.ts';
-import { operatorSocketOf } from '../../setup/keys/socket.ts';
+import {
+  type RpcResponses,
+  type RpcRequest,
+  type RpcMethod,
+  operatorSocketOf,
+} from '../../setup/rpc-schemas.ts';
 import { holderOf } from '../../../platform/store/files/data-dir.ts';
 import { requireOwner } from '../../../platform/store/files/private.ts';
 import { requireDatabase } from '../lib/local.ts';

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
-import { graceMsMax } from '../../setup/keys/rpc-schemas.ts';
+import { graceMsMax } from '../../setup/rpc-schemas.ts';
 import { duration, timeAhead } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';
 import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';

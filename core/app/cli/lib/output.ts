@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
-import { ConfigError } from '../../config/reading.ts';
+import { ConfigError } from '../../config/settings.ts';
 import { createLog, type Log, type LogLevel } from '../../../platform/lib/log.ts';
 import { systemSentence } from '../../../platform/lib/errors/failures.ts';
 import {

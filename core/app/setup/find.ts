@@ -1,12 +1,12 @@
 // Finds workspaces, members and keys by id or name, members also by address and keys by prefix.
-import { apiKeyModel, type ApiKey, publicPartOf } from '../../../features/api-keys/index.ts';
-import { addressKey } from '../../../platform/lib/address.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { systemStatement, tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
-import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
+import { apiKeyModel, type ApiKey, publicPartOf } from '../../features/api-keys/index.ts';
 import { noWorkspace } from './rpc-schemas.ts';
+import { addressKey } from '../../platform/lib/address.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { scopeOf, type Scope, type Store, StoreError } from '../../platform/store/store.ts';
 
-export interface IdAndName {
+interface IdAndName {
   readonly id: string;
   readonly name: string;
 }
@@ -127,4 +127,34 @@ function exactOrAll<T extends { readonly exact: boolean | 0 | 1 }>(matched: read
 function namesOf(all: readonly IdAndName[]): string {
   const displayed = all.slice(0, 20).map(({ id, name }) => `${id} (${name})`);
   return all.length > displayed.length ? `${displayed.join(', ')}, …` : displayed.join(', ');
+}
+
+const installedPlugins = systemStatement<{ plugin_id: string }>(
+  'plugins.of_operator',
+  'the start block lists the plugins of the installation',
+  'SELECT DISTINCT plugin_id FROM plugins WHERE deleted_at IS NULL ORDER BY plugin_id LIMIT 1000',
+);
+
+export interface Holdings {
+  /** Names, oldest first. */
+  readonly workspaces: readonly string[];
+  /** Ids without duplicates. */
+  readonly plugins: readonly string[];
+}
+
+/** Returns null if the store cannot be read; the server reports that error elsewhere. */
+export async function holdingsOf(store: Store): Promise<Holdings | null> {
+  try {
+    const [workspaces, plugins] = await Promise.all([
+      workspacesOf(store),
+      store.readSystem(installedPlugins),
+    ]);
+    return {
+      workspaces: workspaces.map(({ name }) => name),
+      plugins: plugins.map(({ plugin_id: id }) => id),
+    };
+  } catch (error) {
+    if (error instanceof StoreError) return null;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
-// Rotates the master key of a data directory while no server runs. One batch re-encrypts all secrets and records the fingerprint of the new
-// key, so that after a crash at any moment the next start finds the matching key (core/app/serve/master-key.ts).
-import { randomBytes } from 'node:crypto';
+// The master key of a data directory: checks that it is the one that sealed the secrets, by the fingerprint
+// in the database, and replaces it while no server runs. With another key the server would start and
+// respond, but could open no signing secret and deliver nothing.
+import { rmSync } from 'node:fs';
 import {
   createSealing,
   fingerprintOf,
@@ -10,11 +11,79 @@ import {
   type SealedColumn,
   type SealedFor,
 } from '../../platform/lib/secrets/sealing.ts';
-import { settleMasterKey } from '../serve/master-key.ts';
-import { nextKeyFile, nameWholeFile, writeWholeFile } from '../../platform/store/files/installation.ts';
-import { openStore } from '../../platform/store/open-store.ts';
+import {
+  fittingKey,
+  nextKeyFile,
+  otherFingerprint,
+  otherKey,
+  nameWholeFile,
+  writeWholeFile,
+} from '../../platform/store/files/installation.ts';
 import { systemStatement, type Value } from '../../platform/store/statement.ts';
-import { systemOp, type Op, type Store } from '../../platform/store/store.ts';
+import { systemOp, type Store, type Op } from '../../platform/store/store.ts';
+import { opensSecret } from '../../features/webhooks/index.ts';
+import { randomBytes } from 'node:crypto';
+import { openStore } from '../../platform/store/open-store.ts';
+
+const known = systemStatement<{ key_fingerprint: string | null }>(
+  'installation.key_fingerprint',
+  'the master key belongs to the whole installation',
+  'SELECT key_fingerprint FROM installation WHERE id = 1',
+);
+
+const note = systemStatement(
+  'installation.note_key',
+  'the master key belongs to the whole installation',
+  'UPDATE installation SET key_fingerprint = :fingerprint WHERE id = 1 AND key_fingerprint IS NULL',
+);
+
+const anySecret = systemStatement<{ workspace_id: string; id: string; secret_sealed: Uint8Array }>(
+  'installation.any_secret',
+  'any stored secret proves whether the key is the one that encrypted it',
+  'SELECT workspace_id, id, secret_sealed FROM endpoints LIMIT 1',
+);
+
+interface MasterKeySource {
+  readonly masterKey: Uint8Array;
+  readonly keyFile: string;
+}
+
+/**
+ * Returns the key that sealed this database's secrets: the one in the key file, or the next key if a rotation was killed after
+ * sealing everything with it; the next key then replaces the key file. If no fingerprint is stored, the first start stores one,
+ * after opening a stored secret if there is one.
+ * @throws Error if the key does not match
+ */
+export async function settleMasterKey(
+  store: Store,
+  { masterKey, keyFile }: MasterKeySource,
+): Promise<Uint8Array> {
+  const [row] = await store.readSystem(known);
+  const fingerprint = row?.key_fingerprint;
+  if (!fingerprint) {
+    if (!store.status().writable) return masterKey;
+    const [secret] = await store.readSystem(anySecret);
+    const sealing = createSealing(masterKey);
+    if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
+      throw wrongKey(keyFile, 'it does not decrypt a signing secret of the database');
+    await store.commit([systemOp(note, { fingerprint: fingerprintOf(masterKey) })]);
+    return masterKey;
+  }
+  const fitting = fittingKey(keyFile, masterKey, fingerprint);
+  if (!fitting) throw wrongKey(keyFile, otherFingerprint(masterKey, fingerprint));
+  if (store.status().writable) {
+    if (fitting.isNext) nameWholeFile(nextKeyFile(keyFile), keyFile);
+    else rmSync(nextKeyFile(keyFile), { force: true });
+  }
+  return fitting.key;
+}
+
+function wrongKey(keyFile: string, why: string): Error {
+  return new Error(
+    `${otherKey(keyFile, why)} ` +
+      'Webhook secrets cannot be decrypted with another key, so no webhook would be delivered. Nothing was changed.',
+  );
+}
 
 const noteKey = systemStatement(
   'installation.replace_key',
@@ -22,15 +91,13 @@ const noteKey = systemStatement(
   'UPDATE installation SET key_fingerprint = :to WHERE id = 1 AND key_fingerprint = :from',
 );
 
-export interface RotatedKey {
+interface RotatedKey {
   /** Number of re-encrypted values. */
   readonly resealed: number;
   readonly keyFile: string;
   /** File of the old key, which earlier backups still need. */
   readonly oldKeyFile: string;
 }
-
-// Re-encrypts all stored secrets with another master key.
 
 type Reseal = (sealed: Uint8Array) => Uint8Array;
 
@@ -92,7 +159,11 @@ const inForm: Readonly<Record<SealedColumn['form'], (held: Value, reseal: Reseal
 const inBase64 = (sealed: string, reseal: Reseal): string =>
   Buffer.from(reseal(new Uint8Array(Buffer.from(sealed, 'base64')))).toString('base64');
 
-/** @throws Error if a server uses the directory, or a value cannot be decrypted */
+/**
+ * Replaces the master key while no server runs. One batch re-encrypts all secrets and records the fingerprint of the new
+ * key, so that after a crash at any moment the next start finds the matching key.
+ * @throws Error if a server uses the directory, or a value cannot be decrypted
+ */
 export async function rotateMasterKey(dataDir: string, nowMs: () => number): Promise<RotatedKey> {
   const { store, dataDir: files, onlyToRead, close } = openStore(dataDir, nowMs);
   try {
