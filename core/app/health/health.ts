@@ -71,9 +71,11 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
   };
 }
 
-interface Readiness {
-  (): { readonly store: boolean; readonly sandbox: string; readonly problems: readonly Problem[] };
-}
+type Readiness = () => {
+  readonly store: boolean;
+  readonly sandbox: string;
+  readonly problems: readonly Problem[];
+};
 
 /** Problems that make the service unready (503), so that traffic should go elsewhere. All others are warnings. */
 const blocking: ReadonlySet<ProblemKind> = new Set(['damage', 'read_only', 'key', 'files_moved', 'plugins']);

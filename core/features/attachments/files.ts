@@ -12,10 +12,9 @@ import { digestIn } from '../../platform/store/files/blobs.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
-import { issueModel, type Issue } from '../issues/index.ts';
-import type { Attaching } from './operations.ts';
+import { issueModel } from '../issues/index.ts';
 import { attachment, titleMax } from './contract.ts';
-import { attachmentModel } from './model.ts';
+import { attached, attachmentModel } from './model.ts';
 
 const readUsage = tenantStatement<{ bytes: number }>(
   'attachment_usage.read',
@@ -28,9 +27,7 @@ const grow = tenantStatement(
    ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :bytes WHERE bytes + :bytes <= :max`,
 );
 
-type Attach = (ctx: Context, issue: Issue, what: Attaching) => ChangeSet;
-
-export const fileRoutes = (attach: Attach): readonly Route[] => [
+export const fileRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/api/v1/issues/{id}/attachments/upload',
@@ -56,7 +53,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
       await getEntity(ctx, issueModel, (params as { id: string }).id);
       await requireCapacity(ctx, announcedBytes ?? 0);
     },
-    upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
+    upload: (ctx, { params, query }, sent) => attachFile(ctx, params.id, query.name ?? '', sent),
   }),
   defineRoute({
     method: 'GET',
@@ -150,7 +147,6 @@ function servedType(contentType: string): string {
 
 async function attachFile(
   ctx: Context,
-  attach: Attach,
   issueId: string,
   name: string,
   { contentType, blob }: FileSent,
@@ -160,7 +156,7 @@ async function attachFile(
   await requireCapacity(ctx, bytes);
   const max = ctx.blobs.limits.workspaceBytesMax;
   return {
-    ...attach(ctx, issue, {
+    ...attached(ctx, issue, {
       kind: 'file',
       title: cleanName(name),
       url: null,

@@ -1,16 +1,18 @@
 // Storage, representation and events of attachments. The events belong to the issue, so that the subscribers
 // of the issue receive them.
-import { asLeft, type Change } from '../../kernel/changes/change.ts';
+import { asLeft, type Change, type ChangeSet } from '../../kernel/changes/change.ts';
 import type { EntityModel } from '../../kernel/changes/model.ts';
-import { plain, type Column } from '../../kernel/changes/operations.ts';
+import { plain, type Column, created } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { issueModel, type Issue } from '../issues/index.ts';
+import { issueModel, linkToIssue, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';
+import type { Context } from '../../kernel/context.ts';
+import { authorOf } from '../../kernel/resource/input.ts';
 
 /** Team id and number of the issue, separated by a space; the number is empty until the commit assigns it. */
 const issuePlace: Column<string> = {
@@ -86,4 +88,33 @@ export function withIssueEvents(issue: Issue, change: Change & { readonly after:
     },
     followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),
   };
+}
+
+/** Fields in which links and files differ. */
+interface Content {
+  readonly kind: Attachment['kind'];
+  readonly title: string;
+  readonly url: string | null;
+  readonly contentType: string | null;
+  readonly bytes: number | null;
+  readonly sha256: string | null;
+}
+
+export function attached(ctx: Context, issue: Issue, content: Content): ChangeSet {
+  const now = ctx.nowMs();
+  const set = created(
+    ctx,
+    attachmentModel,
+    {
+      id: ctx.ids.next(attachment.id),
+      ...linkToIssue(issue),
+      ...content,
+      ...authorOf(ctx, 'creator'),
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    },
+    attachment.path,
+  );
+  return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
 }

@@ -14,7 +14,6 @@ import {
   version,
 } from '../../platform/lib/schema.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
-import type { AlsoNeeded } from '../../kernel/http/route.ts';
 import { idOrName } from '../../kernel/contract/field.ts';
 import { member } from '../people/contract.ts';
 import { type StateType, state } from '../workflows/contract.ts';
@@ -99,7 +98,7 @@ const timeInput = (name: keyof StateTimes) =>
     }),
   );
 
-const importedInputs = {
+export const importedInputs = {
   number: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -123,20 +122,6 @@ const importedInputs = {
   startedAt: timeInput('startedAt'),
   completedAt: timeInput('completedAt'),
   canceledAt: timeInput('canceledAt'),
-};
-
-const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((name) => name in entry);
-
-/**
- * Extra scope of operations whose body takes `importedInputs`, directly or in a list `issues`: it allows a key to write
- * in the name of another member.
- */
-export const importing: AlsoNeeded = {
-  words: '`import:write` to set number, createdAt, creatorId, startedAt, completedAt or canceledAt',
-  scopes: async (_, { body }) => {
-    const { issues } = body as { issues?: readonly object[] };
-    return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];
-  },
 };
 
 export const externalTextMax = 255;

@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context.ts';
 import { invalidField, ApiError, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import { readTime } from '../../platform/lib/time/time.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
-import { type IssueInput, selectedMax, type IssueCreated, typesWith } from './bodies.ts';
+import { type IssueInput, selectedMax, type IssueCreated, typesWith, importedInputs } from './bodies.ts';
 import { type StateTimes, type Issue, inState, issueModel } from './model.ts';
 import type { Static } from 'typebox';
 import type { Change, ChangeSet, NewEntity } from '../../kernel/changes/change.ts';
@@ -18,6 +18,7 @@ import { resolvePatch, teamOf, requireExternalFree } from './references.ts';
 import { selectedBytesMax } from './bulk.ts';
 import { lastRank } from './sub-issues.ts';
 import { firstState, statesOf, type StateEntry } from '../workflows/index.ts';
+import type { AlsoNeeded } from '../../kernel/http/route.ts';
 
 export async function createIssue(
   ctx: Context,
@@ -182,16 +183,13 @@ function isFromOutside({ actor, directory }: Context): boolean {
   return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
 }
 
-type Times = Pick<Issue, 'createdAt' | 'updatedAt'>;
-type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
-
 /**
  * Returns creation time and creator of a new issue: as given by an import, else now and the caller.
  * `updatedAt` is always now, so that readers of recent changes find imported issues.
  * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
-function importedCreation(ctx: Context, input: IssueInput, at: string): Times & Creator {
+function importedCreation(ctx: Context, input: IssueInput, at: string) {
   const now = ctx.nowMs();
   return {
     createdAt: input.createdAt === undefined ? now : pastTime(input.createdAt, now, `${at}createdAt`),
@@ -258,14 +256,14 @@ function pastTime(requested: string, now: number, path: string): number {
   return time;
 }
 
-function memberOf({ directory }: Context, id: string, path: string): Creator {
+function memberOf({ directory }: Context, id: string, path: string) {
   const entry = directory.members.get(id);
   if (!entry)
     throw invalidField(path, 'not_found', {
       why: `There is no member ${id}.`,
       fix: 'Use the id of a member.',
     });
-  return { creatorKind: 'user', creatorId: id, creatorName: entry.name };
+  return { creatorKind: 'user' as const, creatorId: id, creatorName: entry.name };
 }
 
 const taken = tenantStatement<{ at: number }>(
@@ -312,3 +310,17 @@ async function requireFreeNumbers(
   const [first] = details;
   if (first) throw new ApiError('validation_failed', `${first.path}: ${first.fix}`, { details });
 }
+
+const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((name) => name in entry);
+
+/**
+ * Extra scope of operations whose body takes `importedInputs`, directly or in a list `issues`: it allows a key to write
+ * in the name of another member.
+ */
+export const importing: AlsoNeeded = {
+  words: '`import:write` to set number, createdAt, creatorId, startedAt, completedAt or canceledAt',
+  scopes: async (_, { body }) => {
+    const { issues } = body as { issues?: readonly object[] };
+    return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];
+  },
+};

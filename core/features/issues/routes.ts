@@ -5,7 +5,7 @@ import { defineRoute } from '../../kernel/http/route.ts';
 import { withMoment } from '../../kernel/resource/as-of/list.ts';
 import { Closed, nameOf, pageOf, pageQuery } from '../../platform/lib/schema.ts';
 import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
-import { createIssue, createIssues } from './creation.ts';
+import { createIssue, createIssues, importing } from './creation.ts';
 import { getIssueAt, listIssuesAt } from './query/as-of.ts';
 import { getExternal, putExternal, getIssue, moveIssue, issueHistory, purgeIssue } from './operations.ts';
 import { listIssues, listQuery, shape } from './query/list.ts';
@@ -20,7 +20,6 @@ import {
   IssueReorder,
   IssueSelection,
   IssueUpsert,
-  importing,
 } from './bodies.ts';
 import { deleteIssues, updateIssues } from './bulk.ts';
 import { issue } from './contract.ts';

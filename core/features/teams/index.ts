@@ -33,6 +33,6 @@ export const teams = defineFeature({
   },
 });
 
-export { requireTakesIssues, putOff } from './archived.ts';
+export { requireTakesIssues, putOff } from './model.ts';
 export { teamQuery, usableInTeam, idsInTeam, namedInTeam } from './team-or-workspace.ts';
-export { teamModel } from './operations.ts';
+export { teamModel } from './model.ts';

@@ -5,38 +5,11 @@ import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { checkZone } from '../../platform/lib/time/time.ts';
 import { archiving, archivedQuery, whereArchived } from '../../kernel/resource/archived.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { modelOf } from '../../kernel/resource/model.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { findState, stateByName, defaultStates } from '../workflows/index.ts';
 import { state } from '../workflows/contract.ts';
-import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
-import { cyclesTimerName } from '../cycles/contract.ts';
-import { wakingOps } from './archived.ts';
-import { team, type Rhythm } from './contract.ts';
-
-export const teamModel = modelOf(team, {
-  special: {
-    team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
-    // A new rhythm makes the timer due at once, which creates its cycles.
-    related(scope, before, { id, cycles, archivedAt, updatedAt }) {
-      const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
-      return {
-        last: [
-          ...(isBack || (cycles && before?.cycles !== cycles)
-            ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
-            : []),
-          ...(isBack ? wakingOps(scope, id, updatedAt) : []),
-        ],
-      };
-    },
-  },
-  events(before, after) {
-    if (!before) return ['team.created'];
-    if ((before.archivedAt === null) === (after.archivedAt === null)) return ['team.updated'];
-    return [after.archivedAt === null ? 'team.unarchived' : 'team.archived'];
-  },
-  shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
-});
+import { team } from './contract.ts';
+import { teamModel } from './model.ts';
 
 export const resource = defineResource(team, teamModel, {
   query: archivedQuery,

@@ -306,7 +306,7 @@ function describeTags(routes: readonly Route[], groups: readonly TagGroup[]): Js
   const usedOf = ({ tags }: TagGroup): Tag[] => tags.filter(({ name }) => used.has(name));
   const known = groups.flatMap(usedOf);
   const unknown = [...used].filter((name) => !known.some((tag) => tag.name === name));
-  if (unknown.length > 0) throw new Error(`Describe the tags ${unknown.join(', ')} in core/app/tags.ts.`);
+  if (unknown.length > 0) throw new Error(`Describe the tags ${unknown.join(', ')} in core/app/features.ts.`);
   return {
     tags: known.map(({ name, title, doc }) => ({ name, description: doc, 'x-displayName': title })),
     'x-tagGroups': groups

@@ -1,5 +1,6 @@
-// Archived teams. They take no new issues, and their timers are suspended: cycles do not start, SLA clocks
-// are not breached, snoozed issues do not return. All timers resume when the team is unarchived.
+// Storage and events of teams. Archived teams take no new issues, and their timers are suspended: cycles do
+// not start, SLA clocks are not breached, snoozed issues do not return. All timers resume when the team is
+// unarchived.
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
@@ -9,6 +10,33 @@ import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { TeamEntry } from '../../kernel/resource/names/teams.ts';
 import { snoozeTimerName } from '../issues/contract.ts';
 import { slaTimerName } from '../sla/contract.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { cyclesTimerName } from '../cycles/contract.ts';
+import { team, type Rhythm } from './contract.ts';
+
+export const teamModel = modelOf(team, {
+  special: {
+    team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
+    // A new rhythm makes the timer due at once, which creates its cycles.
+    related(scope, before, { id, cycles, archivedAt, updatedAt }) {
+      const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
+      return {
+        last: [
+          ...(isBack || (cycles && before?.cycles !== cycles)
+            ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
+            : []),
+          ...(isBack ? wakingOps(scope, id, updatedAt) : []),
+        ],
+      };
+    },
+  },
+  events(before, after) {
+    if (!before) return ['team.created'];
+    if ((before.archivedAt === null) === (after.archivedAt === null)) return ['team.updated'];
+    return [after.archivedAt === null ? 'team.unarchived' : 'team.archived'];
+  },
+  shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
+});
 
 /** @param path path of the team in the request @throws ApiError validation_failed */
 export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {
@@ -51,6 +79,6 @@ const wakeClocks = wake(
 );
 
 /** Returns statements for the batch that unarchives a team. */
-export function wakingOps(scope: Scope, teamId: string, at: number): Op[] {
+function wakingOps(scope: Scope, teamId: string, at: number): Op[] {
   return [wakeSnoozed, wakeClocks].map((statement) => tenantOp(scope, statement, { teamId, at }));
 }
