@@ -34,7 +34,7 @@ test('a Node that does not run reports the missing library', () => {
 
 test.skipIf(!canMount)('a file system mounted noexec is named (needs root)', () => {
   const script = `
-    import { proveNodeRuns } from ${JSON.stringify(join(import.meta.dir, 'prove-node.ts'))};
+    import { proveNodeRuns } from ${JSON.stringify(join(import.meta.dir, 'cache.ts'))};
     import { writeFileSync } from 'node:fs';
     writeFileSync('${outside}/m/node', '#!/bin/sh\\n', { mode: 0o700 });
     try { proveNodeRuns('${outside}/m/node', ''); } catch (error) { console.log(error.message); }`;

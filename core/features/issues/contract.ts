@@ -76,7 +76,7 @@ export const issueReference = Closed({
   identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
 });
 
-/** Set by the server when the issue changes its state; see in-state.ts. */
+/** Set by the server when the issue changes its state; see `inState`. */
 const stateTime = (doc: string) =>
   time({ nullable: true, write: 'never', filter: true, sort: true, doc: `${doc} Null if unknown.` });
 
