@@ -1,25 +1,16 @@
 // Notifies every workspace when a server problem that concerns its members starts or ends. Problems shorter than a minute are not reported;
 // while the database cannot be written, notifications are delayed.
-import { systemAuthor, type Committer } from '../../kernel/changes/commit.ts';
-import type { Directory } from '../../kernel/context.ts';
+import { systemAuthor } from '../../kernel/changes/commit.ts';
 import {
   problemChanges,
   reportedKinds,
   type ReportedKind,
   type ReportedProblem,
 } from '../../features/inbox/index.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import { errorForLog, type Problems } from '../../platform/lib/errors/failures.ts';
-import type { Ids } from '../../platform/lib/ids.ts';
-import type { Log } from '../../platform/lib/log.ts';
+import type { WorkerDeps } from '../../kernel/feature.ts';
+import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
-import {
-  backgroundCommitDelayMs,
-  scopeOf,
-  systemOp,
-  type Scope,
-  type Store,
-} from '../../platform/store/store.ts';
+import { backgroundCommitDelayMs, scopeOf, systemOp, type Store } from '../../platform/store/store.ts';
 
 /** Time for which a problem, or its end, must last before it is reported. */
 const settledMs = 60_000;
@@ -43,28 +34,13 @@ const nextWorkspaces = systemStatement<{ id: string }>(
   `SELECT id FROM workspaces WHERE id > :after ORDER BY id LIMIT ${pageWorkspaces}`,
 );
 
-export interface Alerts {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-interface AlertsOptions {
-  readonly store: Store;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly problems: Problems;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}
-
 async function reportedBefore(store: Store): Promise<[ReportedKind, number][]> {
   const [row] = await store.readSystem(readReported);
   return JSON.parse(row?.told_problems ?? '[]') as [ReportedKind, number][];
 }
 
-export function createAlerts(options: AlertsOptions): Alerts {
-  const { store, clock, problems } = options;
+export function createAlerts(deps: WorkerDeps) {
+  const { store, log, problems } = deps.services;
   /** Start time of each reported problem that has not ended; includes queued ones. */
   const reported = new Map<ReportedKind, number>();
   const queue: ReportedProblem[] = [];
@@ -74,7 +50,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
 
   const after = (key: ReportedKind | 'again', delayMs: number, run: () => void): void => {
     if (stopped || timers.has(key)) return;
-    const cancel = clock.after(delayMs, () => {
+    const cancel = deps.clock.after(delayMs, () => {
       timers.delete(key);
       run();
     });
@@ -83,7 +59,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
 
   const notifyQueue = async (): Promise<void> => {
     for (let problem = queue[0]; problem && !stopped; problem = queue[0]) {
-      if (!(await notifyAll(options, problem, () => stopped))) return;
+      if (!(await notifyAll(deps, problem, () => stopped))) return;
       // The state is written after the notifications: a duplicate after a crash is better than a lost
       // notification.
       if (queue.length === 1)
@@ -97,7 +73,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     if (!store.status().writable) return after('again', againMs, notify);
     notifying ??= notifyQueue()
       .catch((error: unknown) => {
-        options.log('warn', 'workspaces could not be notified of a problem', { error: errorForLog(error) });
+        log('warn', 'workspaces could not be notified of a problem', { error: errorForLog(error) });
         after('again', againMs, notify);
       })
       .finally(() => (notifying = null));
@@ -111,7 +87,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
       queue.push({ kind, sinceMs: now.sinceMs, untilMs: null });
     } else if (!now && sinceMs !== undefined) {
       reported.delete(kind);
-      queue.push({ kind, sinceMs, untilMs: clock.nowMs() });
+      queue.push({ kind, sinceMs, untilMs: deps.clock.nowMs() });
     } else return;
     notify();
   };
@@ -139,7 +115,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
  * @returns false if stopped before the last workspace
  */
 async function notifyAll(
-  { store, committer, ids, clock, directoryOf }: AlertsOptions,
+  { services: { store, ids }, committer, clock, directoryOf }: WorkerDeps,
   problem: ReportedProblem,
   isStopped: () => boolean,
 ): Promise<boolean> {

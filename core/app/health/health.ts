@@ -1,14 +1,11 @@
 // Health for operators: readiness, the watch that updates it, alerts, and optional metrics.
-import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Config } from '../config/config.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import type { Traffic } from '../../kernel/http/app.ts';
 import { type Route, defineRoute } from '../../kernel/http/route.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { WorkerDeps } from '../../kernel/feature.ts';
 import { createAlerts } from './alerts.ts';
 import { createHealthWatch } from './watch.ts';
-import type { Scope } from '../../platform/store/store.ts';
 import { features } from '../features.ts';
 import { Type } from 'typebox';
 import { isoTime } from '../../kernel/changes/operations.ts';
@@ -25,12 +22,8 @@ export interface Health {
   stop(): Promise<void>;
 }
 
-interface HealthOptions {
+interface HealthOptions extends WorkerDeps {
   readonly config: Config;
-  readonly clock: Clock;
-  readonly services: Services;
-  readonly committer: Committer;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly version: string;
   progress(): readonly Progress[];
   sandboxState(): string;
@@ -47,9 +40,9 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
     if (problem) log('warn', 'a problem was raised', { kind, message: problem.message });
     else log('info', 'a problem was resolved', { kind });
   });
-  const { clock, committer, directoryOf } = options;
-  const alerts = createAlerts({ ...services, clock, committer, directoryOf });
-  const watch = createHealthWatch({ ...measured, clock: options.clock, diskReserveMb });
+  const { clock } = options;
+  const alerts = createAlerts(options);
+  const watch = createHealthWatch({ ...measured, clock, diskReserveMb });
   // Loads the metrics library only if metrics are on.
   const served = listen && (await import('./metrics.ts')).serveMetrics({ ...measured, ...listen });
   return {

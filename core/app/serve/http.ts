@@ -1,7 +1,5 @@
 // Assembles request handling: authentication by token and by session cookie, the kernel and its adapters
 // for HTTP and in-process callers, and the routes for agents and for people who decide on their proposals.
-import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
 import { createFindKey } from '../../features/api-keys/index.ts';
 import { createAuthentication, type Authentication, createUses } from '../../features/people/index.ts';
 import {
@@ -11,9 +9,8 @@ import {
   createFindAccessToken,
 } from '../../features/oauth/index.ts';
 import { createSessions, type Sessions } from '../../features/sign-in/index.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { WorkerDeps } from '../../kernel/feature.ts';
 import type { Resolve } from '../../platform/lib/egress/egress.ts';
-import type { Scope } from '../../platform/store/store.ts';
 import type { Config } from '../config/config.ts';
 import type { RequestAdapters, App } from '../../kernel/http/app.ts';
 import { createBodies, createUploads } from '../../kernel/http/request/body.ts';
@@ -49,14 +46,7 @@ export interface ServedIdentity {
   stop(): Promise<void>;
 }
 
-export function createIdentity(options: {
-  services: Services;
-  committer: Committer;
-  clock: Clock;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  resolve: Resolve;
-  port: number;
-}): ServedIdentity {
+export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: number }): ServedIdentity {
   const { services, committer, clock } = options;
   const { store, nowMs } = services;
   const uses = createUses(services, clock);
@@ -96,15 +86,9 @@ export interface HttpAdapters extends RequestAdapters {
   readonly outflow: Outflow;
 }
 
-export function createHttpAdapters(options: {
-  config: Config;
-  clock: Clock;
-  services: Services;
-  committer: Committer;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  socket: Socket;
-  authenticate: Authenticate;
-}): HttpAdapters {
+export function createHttpAdapters(
+  options: WorkerDeps & { config: Config; socket: Socket; authenticate: Authenticate },
+): HttpAdapters {
   const { config, clock, services, committer, directoryOf, socket, authenticate } = options;
   const { store, ids, sealing, fairQueue, ledger, nowMs } = services;
   const { peerOf } = socket;
@@ -149,12 +133,9 @@ export function createHttpAdapters(options: {
   };
 }
 
-interface AgentsOptions {
+interface AgentsOptions extends WorkerDeps {
   readonly app: () => App;
-  readonly services: Services;
   readonly fresh: FreshEvents;
-  readonly committer: Committer;
-  readonly clock: Clock;
   readonly config: Config;
   readonly sessions: Sessions;
 }

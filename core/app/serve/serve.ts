@@ -1,5 +1,6 @@
 // Composition root: configuration → store → socket → services → request handling → workers → app. Everything is created here once and
 // passed down. The parts are in `serve/`.
+import type { WorkerDeps } from '../../kernel/feature.ts';
 import { join } from 'node:path';
 import { createBackupSchedule, type BackupSchedule } from '../../platform/backup/schedule.ts';
 import { createCommitter, type Committer } from '../../kernel/changes/commit.ts';
@@ -27,12 +28,7 @@ import { createIds } from '../../platform/lib/ids.ts';
 import { createMe } from '../../features/me/index.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import { createMail } from '../../platform/lib/mail.ts';
-import {
-  createAccountGrants,
-  grantsOfAccount,
-  oauthRoutes,
-  type OAuthOptions,
-} from '../../features/oauth/index.ts';
+import { createAccountGrants, grantsOfAccount, oauthRoutes } from '../../features/oauth/index.ts';
 import { createProblems, type Problems } from '../../platform/lib/errors/failures.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
 import { embedded } from '../../platform/lib/process/own-program.ts';
@@ -306,30 +302,27 @@ async function createCopy(
   });
 }
 
+interface Mounted extends WorkerDeps {
+  readonly config: Config;
+  readonly adapters: HttpAdapters;
+  readonly workers: Workers;
+  readonly health: Health;
+  readonly identity: ServedIdentity;
+  readonly egress: Egress;
+  readonly agents: Agents;
+  readonly app: () => App;
+}
+
 /** Returns the app with all routes, in the order of the OpenAPI document. */
-function mount(parts: {
-  committer: Committer;
-  directoryOf: OAuthOptions['directoryOf'];
-  clock: Clock;
-  config: Config;
-  services: Services;
-  adapters: HttpAdapters;
-  workers: Workers;
-  health: Health;
-  identity: ServedIdentity;
-  egress: Egress;
-  agents: Agents;
-  app: () => App;
-}): App {
+function mount(parts: Mounted): App {
   const { adapters, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
-  const proposalSchema = schemasOf(proposal).response;
   const openapi = createOpenApi({
     version,
     baseUrl,
     webhooks: sentEvents(),
     tagGroups,
-    proposal: proposalSchema,
+    proposal: schemasOf(proposal).response,
   });
   const routes = [
     ...resourceRoutes,

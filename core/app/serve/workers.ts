@@ -1,8 +1,6 @@
 // Assembles the background work: plugins in their sandbox, webhooks, event streams, and retention.
-import type { Committer } from '../../kernel/changes/commit.ts';
 import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Config } from '../config/config.ts';
-import type { Directory, Services } from '../../kernel/context.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
@@ -11,7 +9,7 @@ import { createHousekeeping } from '../housekeeping/housekeeping.ts';
 import { createPurgedTimer } from '../housekeeping/tombstones.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { WorkerDeps } from '../../kernel/feature.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
 import {
   createPluginRuntime,
@@ -25,7 +23,6 @@ import { features, timers, eventReactions, models, samples } from '../features.t
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
-import type { Scope } from '../../platform/store/store.ts';
 import { createFindDuplicates } from '../../features/search/index.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../../features/webhooks/index.ts';
@@ -46,16 +43,12 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-export interface WorkersOptions {
+interface WorkersOptions extends WorkerDeps {
   readonly config: Config;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly services: Services;
-  readonly committer: Committer;
   readonly fresh: FreshEvents;
   readonly cache: WorkspaceCache;
   readonly seen: SeenTimes;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly adapters: HttpAdapters;
   /** Folder of the snapshots. */
   readonly snapshots: string;
@@ -141,23 +134,11 @@ async function follow(workers: readonly { followClock(): Promise<void> }[]): Pro
 }
 
 function sharedOf(options: WorkersOptions) {
-  const { clock, services } = options;
-  return {
-    services,
-    clock,
-    random: options.random,
-    /** Name of this process on its work leases. */
-    owner: services.ids.uuid(),
-    seen: options.seen,
-    committer: options.committer,
-    fresh: options.fresh,
-    cache: options.cache,
-    directoryOf: options.directoryOf,
-    filterFields: filterFieldsOf,
-    addedFields: addedFieldsOf,
-    checkFilter,
-    egress: options.egress,
-  };
+  const { services, committer, clock, directoryOf, random, seen, fresh, cache, egress } = options;
+  /** Name of this process on its work leases. */
+  const owner = services.ids.uuid();
+  const filters = { filterFields: filterFieldsOf, addedFields: addedFieldsOf, checkFilter };
+  return { services, committer, clock, directoryOf, random, seen, fresh, cache, egress, owner, ...filters };
 }
 
 function housekeepingOf({ config, clock, services: { store, log, blobs }, snapshots }: WorkersOptions) {

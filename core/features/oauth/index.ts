@@ -22,4 +22,4 @@ export { grantsOfAccount } from './account-section.ts';
 export { createFindAccessToken } from './tokens.ts';
 export { createGrantEnding, createAccountGrants } from './grant-ending.ts';
 export { clientIsThere, grantModel } from './grants.ts';
-export { createOAuthClients, oauthRoutes, type OAuthClients, type OAuthOptions } from './runtime.ts';
+export { createOAuthClients, oauthRoutes, type OAuthClients } from './runtime.ts';
