@@ -45,9 +45,6 @@ interface HousekeepingOptions {
   readonly snapshots: string;
 }
 
-// Removes file contents without an attachment: those of deleted attachments, and uploads whose row was never
-// committed because of a crash.
-
 const referencedBlobs = systemStatement<{ sha256: string }>(
   'attachments.blobs_named',
   'a blob is shared by all workspaces, and stays while one of them references it',
@@ -55,16 +52,17 @@ const referencedBlobs = systemStatement<{ sha256: string }>(
    WHERE deleted_at IS NULL AND sha256 IS NOT NULL AND sha256 IN (SELECT value FROM json_each(:names))`,
 );
 
-/** @returns the number of removed blobs */
+/**
+ * Removes file contents without an attachment: those of deleted attachments, and uploads whose row was never committed
+ * because of a crash.
+ * @returns the number of removed blobs
+ */
 function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
   return blobs.sweep(async (names) => {
     const rows = await store.readSystem(referencedBlobs, { names: JSON.stringify(names) });
     return new Set(rows.map(({ sha256 }) => sha256));
   });
 }
-
-// Removes expired rows step by step until none is left. Pauses between steps for longer than a step takes, so that removal keeps up with any
-// write rate without delaying other work.
 
 /**
  * Pause as a multiple of the duration of a step. `restMs` bounds the pause, because a step on a slow disk has
@@ -73,7 +71,10 @@ function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
 const pauseFactor = 3;
 const restMs = { least: 5, most: 50 };
 
-/** Pauses to let other work run. @param tookMs duration of the previous step */
+/**
+ * Pauses for longer than a step takes, so that removal keeps up with any write rate without delaying other work.
+ * @param tookMs duration of the previous step
+ */
 async function rest(tookMs: number): Promise<void> {
   const ms = Math.min(Math.max(tookMs * pauseFactor, restMs.least), restMs.most);
   await new Promise((resolve) => setTimeout(resolve, ms));
@@ -86,7 +87,7 @@ interface Sweeping {
   readonly isStopped: () => boolean;
 }
 
-/** @returns the number of removed rows */
+/** Removes expired rows step by step until none is left. @returns the number of removed rows */
 async function runSweep(on: Sweeping, sweep: Sweep): Promise<number> {
   const days = sweep.retainedFor === null ? 0 : on.retention[sweep.retainedFor];
   if (days === null) return 0;
@@ -128,15 +129,13 @@ async function exhaust(
   return removed;
 }
 
-// Moves payloads of old events to archive files, workspace by workspace, with pauses between the files.
-
 const workspaces = systemStatement<{ workspace_id: string }>(
   'housekeeping.workspaces',
   'old events of all workspaces are archived alike',
   'SELECT workspace_id FROM workspaces',
 );
 
-/** @returns the number of moved events */
+/** Moves payloads of old events to archive files. @returns the number of moved events */
 async function archiveOld(
   { store, nowMs, isStopped }: { store: Store; nowMs: () => number; isStopped: () => boolean },
   before: number,
@@ -151,9 +150,6 @@ async function archiveOld(
   return moved;
 }
 
-// Returns free pages to the disk if there are many. Some remain for the next writes, which would otherwise
-// allocate them again.
-
 /** Shares of free pages in the file: returning starts above `begin` and stops at `end`. */
 const freeShare = { begin: 0.05, end: 0.02 };
 /** Fewer free pages than this are not returned. */
@@ -161,7 +157,11 @@ const freePagesMin = 256;
 /** Pages per step; each freed page costs a read and a write. */
 const stepPages = 128;
 
-/** @returns the number of freed pages */
+/**
+ * Returns free pages to the disk if there are many. Some remain for the next writes, which would otherwise allocate them
+ * again.
+ * @returns the number of freed pages
+ */
 async function giveSpaceBack(store: Store, isStopped: () => boolean): Promise<number> {
   const first = await store.reclaim(0);
   if (!first || first.free < Math.max(freePagesMin, first.pages * freeShare.begin)) return 0;
@@ -177,12 +177,10 @@ async function giveSpaceBack(store: Store, isStopped: () => boolean): Promise<nu
   return first.pages - space.pages;
 }
 
-// Removes expired snapshots of earlier migrations. The newest one always remains.
-
 /** File name pattern of `migrate`, such as `schema-7-2026-11-20T120000.000Z.db`. */
 const name = /^schema-\d+-(\d{4}-\d{2}-\d{2}T)(\d{2})(\d{2})(\d{2}\.\d{3}Z)\.db$/;
 
-/** @returns the names of removed snapshots */
+/** Removes expired snapshots of earlier migrations, but never the newest. @returns the names of removed snapshots */
 function removeSnapshots(folder: string, before: number): string[] {
   const timed = readFolder(folder)
     .flatMap((file) => {

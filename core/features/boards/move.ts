@@ -79,11 +79,9 @@ interface Moving {
   readonly cell: BoardCell;
 }
 
-// Hard limits of columns. A move that would exceed one is refused, even with concurrent moves, because the
-// statement that commits the move counts the cards again.
-
 /**
- * Returns the change that enforces a hard limit; none for a soft limit.
+ * Returns the change that enforces a hard limit of a column; none for a soft limit. A move that would exceed the limit is
+ * refused, even with concurrent moves, because the statement that commits the move counts the cards again.
  * @throws ApiError conflict if the column is full
  */
 async function enforceLimit(ctx: Context, resolved: ResolvedBoard, column: Group): Promise<Change[]> {

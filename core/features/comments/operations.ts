@@ -44,8 +44,6 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
     write: (ctx, { params, ifMatch }) => setResolved(ctx, params.id, verb === 'resolve', ifMatch),
   });
 
-// Edit history of a comment, read from the event log of its issue.
-
 const CommentEdit = namedSchema(
   'CommentEdit',
   Closed({

@@ -42,11 +42,6 @@ interface Step {
   readonly ops?: readonly Op[];
 }
 
-// Rolls the unfinished issues of a completed cycle over to the next cycle of the team, or to none, with one
-// version and one event per issue. Works in steps, so that no commit blocks others for long. No plan is
-// stored: each step reads which issues are left, and the last one marks the cycle as settled. A restart after
-// a crash continues, and issues that people move in the meantime stay where they were moved.
-
 /** Maximum number of issues changed in one batch; fewer if they are long. */
 const atOnce = 100;
 
@@ -61,7 +56,13 @@ const record = tenantStatement(
    WHERE workspace_id = :ws AND cycle_id = :cycleId AND id = :issueId AND rolled_at IS NULL`,
 );
 
-/** @param next next cycle of the team; null if there is none */
+/**
+ * Rolls unfinished issues of a completed cycle over, with one version and one event per issue. Works in steps, so that no
+ * commit blocks others for long. No plan is stored: each step reads which issues are left, and the last one marks the
+ * cycle as settled. A restart after a crash continues, and issues that people move in the meantime stay where they were
+ * moved.
+ * @param next next cycle of the team; null if there is none
+ */
 async function rolledOver(
   ctx: Context,
   cycle: Cycle,

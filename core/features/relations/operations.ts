@@ -42,10 +42,8 @@ const isAdded = (
   after: { readonly deletedAt: number | null },
 ): boolean => (before === null || before.deletedAt !== null) && after.deletedAt === null;
 
-// SQL invariants over all relations: one per type and pair of issues, one original per duplicate, no cycles.
-
 /**
- * Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would
+ * One relation per type and pair of issues. Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would
  * close a cycle.
  */
 const related = tenantStatement<{ id: string }>(

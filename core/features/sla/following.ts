@@ -79,10 +79,6 @@ async function clocksOf(ctx: Context, issueId: string, sequence: number): Promis
   return rows.map(clockModel.fromRow);
 }
 
-// Finds the policy of an issue: for each `kind`, the first enabled policy whose filter matches. Sorted lists
-// and compiled filters are cached until the policies or the directory change, because every change of an
-// issue is checked against all policies.
-
 type PolicyEntry = Entry<typeof slaPolicy>;
 
 const minuteMs = 60_000;
@@ -110,7 +106,11 @@ function testOf(directory: Directory, policy: PolicyEntry): Passes {
   return passes;
 }
 
-/** @param at time of the issue's state; policies created later do not apply */
+/**
+ * Returns the first enabled policy of a kind whose filter matches. Sorted lists and compiled filters are cached until the
+ * policies or the directory change, because every change of an issue is checked against all policies.
+ * @param at time of the issue's state; policies created later do not apply
+ */
 function policyFor(
   directory: Directory,
   kind: SlaKind,

@@ -49,8 +49,6 @@ const filtering = createFiltering({
   }),
 });
 
-// Lists the clocks of all issues that the caller can see, earliest due first, for managing a queue.
-
 const referenceQuery = (name: 'team' | 'assignee') =>
   Type.Optional(Type.Unsafe<string>(referenceText(issueReferences[name])));
 const due = 'coalesce(due_at, 9e15)';
