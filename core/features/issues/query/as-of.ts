@@ -34,7 +34,7 @@ import { slaClock } from '../../sla/contract.ts';
 import { issue } from '../contract.ts';
 import { requestedFilters, type IssueExtras, type IssueQuery } from './list.ts';
 import { issueModel, type IssueResponse } from '../model.ts';
-import { readShape, shapeIssues } from './shape.ts';
+import { readShape, shapeIssues, type ShapeQuery } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
 /** Maximum number of issues changed since the moment of a list. */
@@ -50,12 +50,7 @@ const changedSince = tenantStatement<{ id: string }>(
 export async function getIssueAt(
   ctx: Context,
   id: string,
-  query: {
-    readonly asOf: string;
-    readonly fields?: string;
-    readonly expand?: string;
-    readonly include?: string;
-  },
+  query: ShapeQuery & { readonly asOf: string },
 ): Promise<object> {
   const shape = shapeOf(ctx, query);
   const moment = await momentOf(ctx, query.asOf);
@@ -327,10 +322,7 @@ function requireNoRelations(query: IssueQuery): void {
 }
 
 /** @throws ApiError validation_failed */
-function shapeOf(
-  ctx: Context,
-  query: { readonly fields?: string; readonly expand?: string; readonly include?: string },
-) {
+function shapeOf(ctx: Context, query: ShapeQuery) {
   if (query.expand !== undefined)
     throw invalidField(
       'expand',

@@ -22,7 +22,7 @@ import { issue, priorities } from '../contract.ts';
 import { issueModel, neverDue } from '../model.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { findTeam } from '../../../kernel/resource/names/teams.ts';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import type { Condition } from '../../../platform/store/page.ts';
 
 const ownFields = filterFieldsOf(issue);
@@ -193,12 +193,9 @@ export const relationQuery = {
   ),
 };
 
-export interface RelationQuery {
-  blocks?: string;
-  blockedBy?: string;
-  duplicateOf?: string;
-  hasOpenBlockers?: boolean;
-}
+export type RelationQuery = {
+  [Name in keyof typeof relationQuery]?: Static<(typeof relationQuery)[Name]>;
+};
 
 const issuesTo = (type: string, param: string): string =>
   `id IN (SELECT r.from_id FROM relations AS r WHERE r.workspace_id = :ws AND r.issue_id = :${param} AND r.type = '${type}' AND r.deleted_at IS NULL)`;

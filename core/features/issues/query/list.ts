@@ -82,19 +82,7 @@ export const listQuery = Closed({
   ...shape,
 });
 
-export interface IssueFilters {
-  team?: string;
-  state?: string;
-  assignee?: string;
-  label?: string;
-  parent?: string;
-  cycle?: string;
-  project?: string;
-  milestone?: string;
-  priority?: string;
-  updatedSince?: string;
-  filter?: string;
-}
+export type IssueFilters = { [Name in keyof typeof issueFilters]?: string };
 
 export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery, ShapeQuery {
   deleted?: Deleted;
