@@ -3,8 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { firstPartyNames, packFirstParty, publicTriage } from '../core/features/plugins/first-party.ts';
-import { readSdkSources } from '../core/features/plugins/sdk-sources.ts';
+import {
+  firstPartyNames,
+  packFirstParty,
+  publicTriage,
+  readSdkSources,
+} from '../core/features/plugins/packages.ts';
 import { bundlePrograms } from '../core/platform/sandbox/fleet/spawn.ts';
 import { addonOf } from '../core/platform/sandbox/locate.ts';
 import { compress } from './compressed.ts';

@@ -262,8 +262,7 @@ const packages: Readonly<Record<string, RegExp>> = {
 /** Files that use `import.meta` paths, each with its replacement in the executable. */
 const besideThemselves: Readonly<Record<string, string>> = {
   'core/platform/lib/process/own-program.ts': 'It supports both; the executable is its own Bun.',
-  'core/features/plugins/first-party.ts': 'The packed plugins are embedded.',
-  'core/features/plugins/sdk-sources.ts': 'The sources are embedded.',
+  'core/features/plugins/packages.ts': 'The packed plugins and the sources of the SDK are embedded.',
   'core/platform/sandbox/fleet/spawn.ts':
     'The bundles are embedded, and the executable itself is the entry of the jail.',
   'core/platform/sandbox/locate.ts': 'The files are embedded and unpacked.',

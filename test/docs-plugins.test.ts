@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/features/plugins/host-calls/limits.ts';
+import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/features/plugins/planning/limits.ts';
 import type { RunLimits } from '../core/platform/sandbox/supervisor.ts';
 import { surface } from '../core/platform/sandbox/sidecar/guest/generated/surface.ts';
 import * as pluginErrors from '../sdk/plugin/errors.ts';

@@ -1,7 +1,7 @@
 // File space per issue, run, delivery and event, and request latency as the file grows. Each issue is labelled by auto-triage and
 // sent to one webhook.
 import Database from 'libsql';
-import { packFirstParty } from '../../core/features/plugins/first-party.ts';
+import { packFirstParty } from '../../core/features/plugins/packages.ts';
 import { median, judged, type Figure, type Findings, type Ratio } from '../report.ts';
 import type { Effort } from '../rounds.ts';
 import { issueInput } from '../servers/seed.ts';

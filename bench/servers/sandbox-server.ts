@@ -2,7 +2,7 @@
 // every host call at once.
 import { findNode } from '../../core/platform/sandbox/locate.ts';
 import { startSandbox, type Sandbox, type SandboxJob } from '../../core/platform/sandbox/supervisor.ts';
-import { limitsOf } from '../../core/features/plugins/host-calls/limits.ts';
+import { limitsOf } from '../../core/features/plugins/planning/limits.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { answerParent } from '../children.ts';
 import type { Exchange } from '../exchange.ts';

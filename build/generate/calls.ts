@@ -8,7 +8,7 @@ import {
   type Argument,
   type HostCall,
   type HostCalls,
-} from '../../core/features/plugins/host-calls/host-calls.ts';
+} from '../../core/features/plugins/host-calls/gateway.ts';
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';

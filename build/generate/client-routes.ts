@@ -2,15 +2,16 @@
 // definitions are read, so their dependencies are empty stubs.
 import type { Route } from '../../core/kernel/http/route.ts';
 import { createMe } from '../../core/features/me/routes.ts';
-import { actionRoutes } from '../../core/features/plugins/actions/routes.ts';
+import { actionRoutes } from '../../core/features/plugins/inbound/actions.ts';
 import { backtestRoutes } from '../../core/features/plugins/backtests/routes.ts';
 import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';
 import { backfillRoutes } from '../../core/features/plugins/backfill/routes.ts';
 import { inboundRoutes } from '../../core/features/plugins/inbound/routes.ts';
 import { installRoutes } from '../../core/features/plugins/installs/routes.ts';
+import { versionRoutes } from '../../core/features/plugins/installs/versions/routes.ts';
 import { kvRoutes } from '../../core/features/plugins/kv/routes.ts';
-import { scheduledRoutes } from '../../core/features/plugins/one-time-jobs/routes.ts';
-import { createPublicTriage } from '../../core/features/plugins/public-triage/triage.ts';
+import { scheduledRoutes } from '../../core/features/plugins/schedules/routes.ts';
+import { createPublicTriage } from '../../core/features/plugins/public-triage.ts';
 import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
 import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
 import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
@@ -39,6 +40,7 @@ const all: readonly Route[] = [
   ...replayRoutes(nothing()),
   ...sampleRoutes(nothing(), nothing(), nothing()),
   ...installRoutes(nothing()),
+  ...versionRoutes(nothing()),
   ...runRoutes(nothing()),
   ...backtestRoutes(nothing()),
   ...shadowRoutes(nothing()),

@@ -4,7 +4,7 @@ import { root } from '../paths.ts';
 import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.ts';
 import { resourceRoutes } from '../../core/app/features.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';
-import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import {

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namespaceScopes, ownScopes } from '../../core/kernel/events/catalogue.ts';
 import { allScopes, narrowable, writtenFields } from '../../core/kernel/rights/table.ts';
-import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { needsCaller, type Route } from '../../core/kernel/http/route.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { fillPath, nowhere } from './seeds.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/kernel/http/principal.ts';
 import type { Route } from '../../core/kernel/http/route.ts';
 import { membershipOf } from '../../core/features/people/model.ts';
-import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { rightsForApp, type Role } from '../../core/kernel/rights/roles.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { commonRights } from '../../core/kernel/rights/rights.ts';

@@ -1,6 +1,6 @@
 // Only the reviewed version of a plugin runs, and response headers of a plugin cannot control a proxy.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { newKey, signPackage } from '../../core/features/plugins/signature.ts';
+import { newKey, signPackage } from '../../core/features/plugins/installs/versions/signature.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
-import { packFirstParty } from '../../core/features/plugins/first-party.ts';
+import { packFirstParty } from '../../core/features/plugins/packages.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { createHostileFolder, plugin } from './hostile-folder.ts';
 import { runIn } from './tatami.ts';

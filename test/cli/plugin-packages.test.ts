@@ -2,7 +2,7 @@
 // sends the signature that a server with required signatures needs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { newKey, signPackage } from '../../core/features/plugins/signature.ts';
+import { newKey, signPackage } from '../../core/features/plugins/installs/versions/signature.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { tatami, temporary, type CliResult } from './tatami.ts';

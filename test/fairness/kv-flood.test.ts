@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/kernel/changes/staging.ts';
 import { FairQuota } from '../../core/platform/lib/fairness/fair-quota.ts';
-import { createCallQueue } from '../../core/features/plugins/host-calls/call-queue.ts';
+import { createCallQueue } from '../../core/features/plugins/host-calls/bridge.ts';
 import { ownValues } from '../../core/features/plugins/kv/own.ts';
 import type { CallAnswer } from '../../core/platform/sandbox/supervisor.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createFreshEvents } from '../../core/kernel/events/consumers/fresh.ts';
 import { createDecisions } from '../../core/features/agents/decisions.ts';
-import { createRunEnds } from '../../core/features/plugins/runs/ending/ends.ts';
+import { createRunEnds } from '../../core/features/plugins/inbound/answer.ts';
 import { createClock } from '../app.ts';
 
 /** Counts the ended waits without advancing the time. */

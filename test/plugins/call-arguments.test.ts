@@ -4,8 +4,8 @@ import {
   CallError,
   gatewayCallOf,
   type GatewayCall,
-} from '../../core/features/plugins/host-calls/gateway-call.ts';
-import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+  hostCallsOf,
+} from '../../core/features/plugins/host-calls/gateway.ts';
 import { resourceRoutes } from '../../core/app/features.ts';
 
 const calls = hostCallsOf(resourceRoutes);

@@ -1,6 +1,6 @@
 // An install whose `engines` exclude the server version is shown as incompatible and does not run.
 import { expect, test } from 'bun:test';
-import { installModel } from '../../core/features/plugins/installs/schema.ts';
+import { installModel } from '../../core/features/plugins/installs/model.ts';
 import { emptyDirectory } from '../../core/kernel/resource/directory.ts';
 import { composedStatement, type SqlRow } from '../../core/platform/store/statement.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';

@@ -1,7 +1,7 @@
 // Isolation: concurrent runs and requests have the result of some sequential order. The same interleavings under
 // `isolation: 'none'` break this, which proves that the check detects violations.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { ownCalls, type OwnCall } from '../../core/features/plugins/host-calls/own-calls.ts';
+import { ownCalls, type OwnCall } from '../../core/features/plugins/host-calls/bridge.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { randomOf } from '../random.ts';
 import { handler, type Program, type Read } from './isolation-program.ts';

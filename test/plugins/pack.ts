@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describePackage } from '../../core/features/plugins/describe.ts';
+import { describePackage } from '../../core/features/plugins/packages.ts';
 import { staticManifest } from '../../core/platform/sandbox/sidecar/guest/definition.ts';
 import type { PackageSourceMap, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';

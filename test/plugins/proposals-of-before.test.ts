@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createSealing } from '../../core/platform/lib/secrets/sealing.ts';
-import { openWrites, sealWrites } from '../../core/features/proposals/writes.ts';
+import { openWrites, sealWrites } from '../../core/features/proposals/make.ts';
 import { createClock, startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 

@@ -5,7 +5,7 @@ import Database from 'libsql';
 import { join } from 'node:path';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
-import { openWrites } from '../../core/features/proposals/writes.ts';
+import { openWrites } from '../../core/features/proposals/make.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { storeRecordingOp } from '../../core/features/plugins/recorder/rows.ts';
+import { storeRecordingOp } from '../../core/features/plugins/recorder/recording.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';

@@ -1,7 +1,7 @@
 // A plugin version has exactly the consented grant: upgrades wait for consent, probation proposes, and a plugin stays
 // with its publisher.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { newKey, signPackage } from '../../core/features/plugins/signature.ts';
+import { newKey, signPackage } from '../../core/features/plugins/installs/versions/signature.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../core/kernel/rights/effects.ts';
 import { appScopes, roleTable, rightsOfRole } from '../../core/kernel/rights/roles.ts';
 import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
-import { ownCalls } from '../../core/features/plugins/host-calls/own-calls.ts';
+import { ownCalls } from '../../core/features/plugins/host-calls/bridge.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { exampleOf } from '../api/seeds.ts';

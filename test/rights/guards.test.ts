@@ -88,14 +88,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'an event without a granted scope is not subscribed',
-    file: 'core/features/plugins/installs/versions/matching-types.ts',
+    file: 'core/features/plugins/installs/manifest.ts',
     guarding: 'filter((type) => mayHear(rights, type))',
     broken: 'filter((type) => mayHear(rights, type) || true)',
     suite: 'test/rights/plugins.test.ts',
   },
   {
     name: 'a run gets only what is granted at its start',
-    file: 'core/features/plugins/runs/attempt/try.ts',
+    file: 'core/features/plugins/planning/runner.ts',
     guarding: 'if (event && !mayReadEvent(rightsOfInstall(install), event))',
     broken: 'if (event && !event.id)',
     suite: 'test/rights/plugins.test.ts',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { hostCallsOf } from '../../core/features/plugins/host-calls/host-calls.ts';
+import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 

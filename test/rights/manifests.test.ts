@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
-import { consentLines } from '../../core/features/plugins/installs/consent/request.ts';
-import { consentOf } from '../../core/features/plugins/installs/consent/consent.ts';
+import { consentLines, consentOf } from '../../core/features/plugins/installs/versions/consent.ts';
 import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { TObject, TSchema } from 'typebox';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describePackage } from '../../core/features/plugins/describe.ts';
+import { describePackage } from '../../core/features/plugins/packages.ts';
 import { packageFormat, parsePackage, sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import { jobOf, openSandbox } from './harness.ts';

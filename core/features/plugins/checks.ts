@@ -1,7 +1,7 @@
 // Facts of plugins, whose events do not fully describe their rows.
 import { sameValue } from '../../kernel/changes/change.ts';
 import { fact, storedIn, timeOf, type LastEvent, type SpecialFacts } from '../../kernel/checks.ts';
-import type { Install } from './installs/schema.ts';
+import type { Install } from './installs/model.ts';
 
 interface InstallEventData {
   readonly state: string;

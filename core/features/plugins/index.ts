@@ -1,11 +1,35 @@
-import { pluginMetrics } from './metrics.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { type Metric, defineFeature } from '../../kernel/feature.ts';
 import { pluginFacts } from './checks.ts';
-import { defineFeature } from '../../kernel/feature.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun } from './runs/contract.ts';
 import { AutomationUndone } from './undo/contract.ts';
-import { installModel } from './installs/schema.ts';
+import { installModel } from './installs/model.ts';
 import { pluginSamples } from './samples.ts';
+
+const pluginStates = systemStatement<{ state: string; plugins: number }>(
+  'plugins.by_state',
+  'the metrics report the plugins of all workspaces by state',
+  'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
+);
+
+const pluginMetrics: readonly Metric[] = [
+  {
+    type: 'counter',
+    name: 'tatami_runs_total',
+    help: 'Attempts of plugin runs, by outcome.',
+    label: 'outcome',
+    read: ({ outcomeCounter }) => outcomeCounter.of('runs'),
+  },
+  {
+    type: 'gauge',
+    name: 'tatami_plugins',
+    help: 'Installed plugins.',
+    label: 'state',
+    read: async ({ store }) =>
+      (await store.readSystem(pluginStates)).map(({ state, plugins }) => [state, plugins]),
+  },
+];
 
 export const plugins = defineFeature({
   name: 'plugins',
@@ -39,8 +63,8 @@ export const plugins = defineFeature({
   metrics: pluginMetrics,
 });
 
-export { installFirstParty } from './first-party.ts';
-export { createPublicTriage } from './public-triage/triage.ts';
-export type { ForgetIssues } from './purged/forget.ts';
+export { installFirstParty } from './packages.ts';
+export { createPublicTriage } from './public-triage.ts';
+export type { ForgetIssues } from './forget.ts';
 export { createPluginRuntime } from './runtime.ts';
-export { createSandboxOnDemand, type SandboxOnDemand } from './sandbox-on-demand.ts';
+export { createSandboxOnDemand, type SandboxOnDemand } from './sandbox.ts';

@@ -12,25 +12,23 @@ import { createUsage } from './budgets/usage.ts';
 import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
 import { backfillRoutes } from './backfill/routes.ts';
-import { createFailureWatch } from './planning/failures.ts';
+import { createFailureWatch, checkEngines } from './installs/disable.ts';
 import { inboundRoutes } from './inbound/routes.ts';
-import { trustOf } from './installs/consent/trust.ts';
-import { checkEngines } from './installs/versions/engines.ts';
+import { trustOf } from './installs/versions/trust.ts';
 import { installRoutes } from './installs/routes.ts';
+import { versionRoutes } from './installs/versions/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
-import { installModel, type Install } from './installs/schema.ts';
-import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
-import { actionRoutes } from './actions/routes.ts';
-import { scheduledRoutes } from './one-time-jobs/routes.ts';
+import { installModel, type Install } from './installs/model.ts';
+import { oneTimeJobModelName } from './schedules/one-time-jobs.ts';
+import { actionRoutes } from './inbound/actions.ts';
+import { scheduledRoutes } from './schedules/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
-import { createReplays } from './recorder/replays.ts';
-import { recorderRoutes } from './recorder/routes.ts';
+import { createReplays, recorderRoutes } from './recorder/routes.ts';
 import { checkModes, modeFieldsOf } from './modes/mode-fields.ts';
 import { sourceOfRequests, proposalRoutes } from '../proposals/index.ts';
-import { inboundPerMinuteMax } from './host-calls/limits.ts';
-import { createRunRate } from './planning/run-rate.ts';
-import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
-import { createRegistry } from './registry.ts';
+import { inboundPerMinuteMax, createRunRate } from './planning/limits.ts';
+import { createForgetIssues, type ForgetIssues } from './forget.ts';
+import { createRegistry } from './installs/registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
 import { storeChangesOps } from './undo/stored-changes.ts';
@@ -165,8 +163,10 @@ function routesOf(
     baseUrl: services.baseUrl,
   };
   const { queue, work } = backtests;
+  const installRules = { ...rules, codeStored: registry.codeStored, stateOps };
   return [
-    ...installRoutes({ ...rules, codeStored: registry.codeStored, stateOps }),
+    ...installRoutes(installRules),
+    ...versionRoutes(installRules),
     ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
     ...shadowRoutes({ ...rules, shadows }),
     ...runRoutes({

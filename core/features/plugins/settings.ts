@@ -1,6 +1,6 @@
 // Settings of plugins: recordings of runs, and trusted publishers.
 import { defineSetting } from '../../kernel/settings.ts';
-import { isPublicKey, keyIdOf } from './signature.ts';
+import { isPublicKey, keyIdOf } from './installs/versions/signature.ts';
 
 /** Trusted keys by key id. A publisher can have several, for example during a key rotation. */
 export type TrustedKeys = ReadonlyMap<string, { readonly publisher: string; readonly publicKey: string }>;

@@ -12,25 +12,23 @@ import { idPrefixes } from '../../platform/lib/ids.ts';
 import type { Op } from '../../platform/store/store.ts';
 import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import { createBacktests, type Backtests } from './backtests/worker.ts';
-import { createCallQueue } from './host-calls/call-queue.ts';
+import { createCallQueue } from './host-calls/bridge.ts';
 import { backfillOps } from './backfill/rows.ts';
 import { createBackfillWorker } from './backfill/worker.ts';
 import { createDisable, type StateOps } from './installs/disable.ts';
-import { consumerName } from './installs/versions/subscription.ts';
-import { oneTimeJobsAfterOps, oneTimeWork } from './one-time-jobs/entries.ts';
-import { createOneTimeWorker } from './one-time-jobs/worker.ts';
-import { createOutsides } from './outside/fetch.ts';
+import { consumerName } from './installs/model.ts';
+import { oneTimeJobsAfterOps, oneTimeWork } from './schedules/one-time-jobs.ts';
+import { createOneTimeWorker, createSchedules, type Schedules } from './schedules/schedules.ts';
+import { createOutsides } from './host-calls/fetch.ts';
 import { routesAfterOps } from './inbound/rows.ts';
-import { createPlanner } from './planning/planner.ts';
+import { createPlanner, runRows, type RunUnit } from './planning/planner.ts';
 import { createRecorder } from './recorder/recorder.ts';
 import { createRunner, type Runner } from './planning/runner.ts';
 import type { AttemptDeps, PluginDeps, RunDeps } from './deps.ts';
-import { createRunEnds, type RunEnds } from './runs/ending/ends.ts';
+import { createRunEnds, type RunEnds } from './inbound/answer.ts';
 import { findRun } from './runs/rows.ts';
 import { createShadowWork, type ShadowWork } from './shadows/work.ts';
-import { createNotifyLoop } from './planning/notify-loop.ts';
-import { runRows, type RunUnit } from './runs/units.ts';
-import { createSchedules, type Schedules } from './schedules.ts';
+import { createNotifyLoop } from './planning/loops.ts';
 
 /**
  * Limit of runs in memory, with their events. The sandbox decides how many of them run in parallel, and runs

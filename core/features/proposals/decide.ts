@@ -17,8 +17,7 @@ import type { ReplayOutcome, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
 import { proposalModel, showWhole, type StoredEffect, type Proposal } from './model.ts';
-import { contentOf, makingIn, targetOf } from './make.ts';
-import { openWrites } from './writes.ts';
+import { contentOf, makingIn, targetOf, openWrites } from './make.ts';
 
 export interface Deciding {
   readonly committer: Committer;

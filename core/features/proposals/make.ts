@@ -1,17 +1,16 @@
-// Creates a proposal, and inbox items for the members who may decide on it.
+// Creates a proposal with its sealed writes, and inbox items for the members who may decide on it.
+import type { RequestedWrite, StagedWrite } from '../../kernel/changes/staging.ts';
+import { sealedFor, type SealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import type { Change } from '../../kernel/changes/change.ts';
-import type { StagedWrite } from '../../kernel/changes/staging.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import type { Actor, Cause } from '../../kernel/events/event.ts';
 import { adminsOf, itemsFor } from '../inbox/index.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
-import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
 import { proposal } from './contract.ts';
 import { diffOf, titleOf, type Differ } from './diff.ts';
 import { proposalModel, showWhole, type Proposal } from './model.ts';
-import { sealWrites } from './writes.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Propose } from '../../kernel/http/write.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
@@ -24,13 +23,13 @@ interface SealingDeps {
   readonly workspaceId: string;
 }
 
-export interface Making extends SealingDeps {
+interface Making extends SealingDeps {
   readonly ids: Ids;
   readonly directory: Directory;
   readonly nowMs: number;
 }
 
-export interface Proposing {
+interface Proposing {
   readonly committer: Differ['committer'];
   readonly planned: Differ['planned'];
   readonly actor: Actor;
@@ -44,7 +43,7 @@ export interface Proposing {
   readonly note?: string | undefined;
 }
 
-export interface ProposalChanges {
+interface ProposalChanges {
   readonly proposal: Change & { readonly after: Proposal };
   readonly items: readonly Change[];
 }
@@ -145,3 +144,27 @@ export function createPropose(committer: Committer): Propose {
     };
   };
 }
+
+/** Seals the recorded writes, because a body may contain secrets, which the API shows masked. */
+export function sealWrites(
+  sealing: Sealing,
+  workspaceId: string,
+  id: string,
+  writes: readonly RequestedWrite[],
+): string {
+  const requests = writes.map(({ operation, input, ids }) => ({ operation, input, ids }));
+  return seal(sealing, JSON.stringify(requests), sealedFor('proposal', workspaceId, id));
+}
+
+export function openWrites(
+  sealing: Sealing,
+  workspaceId: string,
+  { id, writesSealed }: { readonly id: string; readonly writesSealed: string },
+): readonly RequestedWrite[] {
+  return JSON.parse(open(sealing, writesSealed, sealedFor('proposal', workspaceId, id))) as RequestedWrite[];
+}
+
+const seal = (sealing: Sealing, text: string, purpose: SealedFor): string =>
+  Buffer.from(sealing.seal(text, purpose)).toString('base64');
+const open = (sealing: Sealing, sealed: string, purpose: SealedFor): string =>
+  sealing.open(new Uint8Array(Buffer.from(sealed, 'base64')), purpose);

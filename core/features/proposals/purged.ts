@@ -8,8 +8,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
 import { titleOf } from './diff.ts';
 import { proposalModel, type StoredEffect, type Proposal } from './model.ts';
-import { targetOf } from './make.ts';
-import { sealWrites } from './writes.ts';
+import { targetOf, sealWrites } from './make.ts';
 
 /** Also replaces the text that an inbox item quotes. */
 export const purgedReason = 'An issue of the proposal was purged.';

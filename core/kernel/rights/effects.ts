@@ -281,7 +281,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   'public-triage': {
     doc: 'Running and queued requests to `POST /triage`, without a token',
-    numbers: '`queuedMax` of `core/features/plugins/public-triage/triage.ts`',
+    numbers: '`queuedMax` of `core/features/plugins/public-triage.ts`',
     member: 'a quarter of the slots per address',
     guest: asMember,
     app: asMember,

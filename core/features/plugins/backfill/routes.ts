@@ -1,15 +1,36 @@
+import { Type } from 'typebox';
+import { Closed, enumeration, idOf, namedSchema, nullable } from '../../../platform/lib/schema.ts';
+import { plugin } from '../installs/contract.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
-import { Closed } from '../../../platform/lib/schema.ts';
-import { pluginRef } from '../installs/ref.ts';
-import { pluginVisibility, steering } from '../installs/rights.ts';
-import { BackfillResponse } from './schema.ts';
+import { pluginRef, pluginVisibility, steering } from '../installs/rights.ts';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { countAbandoned } from '../runs/ending/abandoned.ts';
+import { countAbandoned } from '../runs/record.ts';
 import { backfillsOfInstall, requestOps, type BackfillRow, type BackfillStatus } from './rows.ts';
+
+const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
+
+const BackfillResponse = namedSchema(
+  'CatchUp',
+  Closed({
+    pluginId: idOf(plugin.id, 'Id of the install.'),
+    status: enumeration(
+      'CatchUpStatus',
+      catchUpStatuses,
+      'Status of the backfill. `nothing`: no missed events since the last backfill. `off`: the plugin is disabled and is missing events. `counting`: the plugin is enabled again and its missed events are being counted. `offered`: the count is complete and a backfill can be requested. `running`: the backfill is in progress. `done`: the backfill is complete.',
+    ),
+    missed: nullable(
+      Type.Integer({
+        description:
+          'Number of missed events that match the subscriptions, plus given-up runs; null until counted.',
+      }),
+    ),
+    runs: Type.Integer({ description: 'Number of runs created so far by this backfill.' }),
+  }),
+);
 
 const params = Closed({ id: pluginRef });
 

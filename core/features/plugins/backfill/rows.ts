@@ -4,7 +4,7 @@
 import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import type { Install } from '../installs/schema.ts';
+import type { Install } from '../installs/model.ts';
 
 export type BackfillStatus = 'off' | 'counting' | 'offered' | 'running' | 'done';
 

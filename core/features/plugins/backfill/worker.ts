@@ -1,18 +1,17 @@
-// Works on the gaps of active installs: counts a gap once it is closed, and creates its runs when a backfill is requested.
-import { neverMs, type WorkItem, type WorkQueue } from '../../../kernel/events/work/queue.ts';
+// Works on the gaps of active installs: counts a gap once it is closed, and creates its runs when a backfill
+// is requested.
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { pageAfter } from '../../../kernel/events/log/log.ts';
 import { type Scope, backgroundCommitDelayMs } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
-import { createBackfillPages, type BackfillPages } from './pages.ts';
-import { findBackfill, advanceBackfillOp, type BackfillRow, countedOp } from './rows.ts';
-import { effectiveMode } from '../installs/mode.ts';
-import type { Install } from '../installs/schema.ts';
+import type { Install } from '../installs/model.ts';
 import type { Planner } from '../planning/planner.ts';
-import { abandonedRuns, reviveRunOps, countAbandoned } from '../runs/ending/abandoned.ts';
+import { metEvents, type BackfillRow, findBackfill, advanceBackfillOp, countedOp } from './rows.ts';
+import { neverMs, type WorkItem, type WorkQueue } from '../../../kernel/events/work/queue.ts';
+import { effectiveMode } from '../installs/mode.ts';
+import { abandonedRuns, reviveRunOps, countAbandoned } from '../runs/record.ts';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/index.ts';
-
-// Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so
-// that a crash repeats no page. Given-up runs are requeued before new runs are created.
 
 interface BackfillDeps extends PluginDeps {
   readonly planner: Planner;
@@ -83,8 +82,6 @@ export function createBackfillWorker(deps: BackfillDeps) {
   };
 }
 
-// Counts the missed events of a closed gap, and notifies the admins if the system had disabled the plugin.
-
 /**
  * Returns the counting step. The step requests another one by returning true if the install changed, or a
  * backfill was requested, during the count.
@@ -152,3 +149,55 @@ interface LeasedBackfill {
 
 /** @returns true if another step can follow at once */
 type BackfillStep = (leased: LeasedBackfill) => Promise<boolean>;
+
+const pageEvents = 200;
+
+interface BackfillPage {
+  readonly events: readonly EventRow[];
+  /** Sequence of the last event read. */
+  readonly to: number;
+  /** True for the last page of the gap. */
+  readonly ends: boolean;
+}
+
+interface BackfillPages {
+  /**
+   * Returns null if the install changed during the read, because the page may mix subscriptions of both
+   * versions.
+   */
+  read(scope: Scope, install: Install, backfill: BackfillRow, after: number): Promise<BackfillPage | null>;
+}
+
+/**
+ * Reads a gap page by page. A page contains the events that the install subscribes to and that have no
+ * run of the install.
+ */
+function createBackfillPages(deps: PluginDeps, planner: Planner): BackfillPages {
+  const { registry } = deps;
+  const { store } = deps.services;
+  const metOf = async (
+    scope: Scope,
+    installId: string,
+    events: readonly EventRow[],
+  ): Promise<Set<string>> => {
+    if (events.length === 0) return new Set();
+    const roots = JSON.stringify(events.map(({ id, cause }) => cause.rootEventId ?? id));
+    return new Set((await store.read(scope, metEvents, { roots, installId })).map((row) => row.event_id));
+  };
+
+  return {
+    async read(scope, install, backfill, after) {
+      const until = backfill.until_sequence ?? after;
+      const page = await pageAfter(store, scope, after, { limit: pageEvents });
+      const events = page.events.filter(({ sequence }) => sequence <= until);
+      const wanted = await planner.wanted(scope, backfill.install_id, events);
+      const met = await metOf(scope, backfill.install_id, wanted);
+      if ((await registry.active(scope, install.id))?.version !== install.version) return null;
+      return {
+        events: wanted.filter(({ id }) => !met.has(id)),
+        to: events.at(-1)?.sequence ?? after,
+        ends: !page.more || page.through >= until,
+      };
+    },
+  };
+}

@@ -13,15 +13,15 @@ import { limitDefault } from '../../../platform/lib/schema.ts';
 import { dayMs, readTime } from '../../../platform/lib/time/time.ts';
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { readPage } from '../../../platform/store/page.ts';
-import { type Scope } from '../../../platform/store/store.ts';
+import type { Scope } from '../../../platform/store/store.ts';
 import { checkManifest, readPackage, type PackageRules } from '../installs/versions/check.ts';
-import { requireSignedTrial, type PluginTrust } from '../installs/consent/trust.ts';
+import { requireSignedTrial, type PluginTrust } from '../installs/versions/trust.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireReferenced } from '../installs/references.ts';
-import type { Install } from '../installs/schema.ts';
-import { checkSettings } from '../installs/settings/settings.ts';
-import type { BacktestWindow } from './engine/engine.ts';
+import { requireReferenced } from '../installs/manifest.ts';
+import type { Install } from '../installs/model.ts';
+import { checkSettings } from '../installs/settings.ts';
+import type { BacktestWindow } from './engine.ts';
 import {
   backtestColumns,
   endBacktestOp,

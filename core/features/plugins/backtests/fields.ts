@@ -1,9 +1,13 @@
 // Splits effects into single fields and compares them with the values that others set.
 import { isDeepStrictEqual } from 'node:util';
 import { short } from '../../../kernel/changes/change.ts';
-import { type RunEffect } from '../runs/effects.ts';
+import type { RunEffect } from '../runs/effects.ts';
+import { renderData, type EventFacts, type EventRow } from '../../../kernel/events/event.ts';
+import { pageOfSubject } from '../../../kernel/events/log/log.ts';
+import { dayMs } from '../../../platform/lib/time/time.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
 
-export interface FieldEffect {
+interface FieldEffect {
   /** Name of the field; `fields.<key>` for a custom field. */
   readonly field: string;
   readonly before: unknown;
@@ -38,7 +42,7 @@ export function fieldEffectsOf({ values = {} }: Pick<RunEffect, 'values'>): Fiel
 }
 
 /** Returns the fields that an event changed, with their new values. */
-export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<string, unknown> {
+function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<string, unknown> {
   const before = (previous ?? {}) as ChangedData;
   const after = Object.fromEntries(Object.keys(before).map((name) => [name, data[name]]));
   const values = Object.fromEntries(
@@ -75,4 +79,59 @@ function keysOf(before: unknown, after: unknown): string[] {
 
 function valueIn(values: unknown, key: string): unknown {
   return ((values ?? {}) as ChangedData)[key] ?? null;
+}
+
+/** Changes after this time are assumed to be unrelated to the event. */
+const afterwardsMs = 7 * dayMs;
+const pageEvents = 100;
+const pagesMax = 20;
+
+export interface Afterwards {
+  /** Next value set by a person, by field; fields that nobody changed are absent. */
+  readonly people: ReadonlyMap<string, unknown>;
+  /** Value set by the plugin's original run for the event, by field. */
+  readonly run: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * @param fields names of the compared fields; the search ends once people have changed all of them
+ * @param runId id of the plugin's original run for the event
+ */
+export async function afterwardsOf(
+  store: Store,
+  scope: Scope,
+  event: EventRow,
+  { issueId, fields, runId }: { issueId: string; fields: readonly string[]; runId: string },
+): Promise<Afterwards> {
+  const people = new Map<string, unknown>();
+  const run = new Map<string, unknown>();
+  const untilMs = event.createdAt + afterwardsMs;
+  const isRelevant = (one: EventFacts): boolean =>
+    one.entityKind === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
+  for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
+    const page = await pageOfSubject(store, scope, issueId, after, {
+      limit: pageEvents,
+      matches: isRelevant,
+    });
+    for (const one of page.events) {
+      const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'run' ? run : null;
+      if (target)
+        for (const [field, value] of changedBy(renderData(one)))
+          if (!target.has(field)) target.set(field, value);
+    }
+    if (!page.more || fields.every((field) => people.has(field))) break;
+    after = page.through;
+  }
+  return { people, run };
+}
+
+/** True for events of the same request, because one change can emit several events. */
+function isOf({ requestId }: EventFacts, event: EventRow): boolean {
+  return requestId !== null && requestId === event.requestId;
+}
+
+function targetOf(event: EventRow, runId: string): 'people' | 'run' | null {
+  const { kind } = event.actor;
+  if (kind === 'user' || kind === 'api_key' || kind === 'app') return 'people';
+  return event.cause.parentRunId === runId ? 'run' : null;
 }

@@ -1,12 +1,10 @@
-import type { AlsoNeeded } from '../../../kernel/http/route.ts';
-import { defineRoute, type Route } from '../../../kernel/http/route.ts';
+import { type AlsoNeeded, defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { packageFormat } from '../../../../sdk/plugin/manifest.ts';
 import { Type } from 'typebox';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { expandScopes } from '../../../kernel/rights/table.ts';
-import { pluginRef } from '../installs/ref.ts';
-import { pluginVisibility } from '../installs/rights.ts';
+import { pluginRef, pluginVisibility } from '../installs/rights.ts';
 import {
   backtestPackage,
   backtestPlugin,

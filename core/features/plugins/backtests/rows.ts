@@ -2,7 +2,7 @@
 import type { PluginPackage } from '../../../../sdk/plugin/manifest.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import type { BacktestWindow } from './engine/engine.ts';
+import type { BacktestWindow } from './engine.ts';
 
 type BacktestStatus = 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 

@@ -3,9 +3,8 @@
 // an earlier run changed them.
 import type { Outcome } from '../../../kernel/http/values.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
-import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
+import { installBytesMax, valueBytesMax, isSameJson } from '../kv/entries.ts';
 import { ValueError, type OwnValues } from '../kv/own.ts';
-import { isSameJson } from '../kv/same-json.ts';
 
 interface RunCommit {
   /** True if another run has meanwhile committed a change that this run depends on. */

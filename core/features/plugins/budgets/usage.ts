@@ -13,9 +13,17 @@ import {
   type Scope,
   type Store,
 } from '../../../platform/store/store.ts';
-import type { Install } from '../installs/schema.ts';
-import { dayOf, quantities, spentOf, startOfDay, type BudgetAmounts, type Quantity } from './budget.ts';
-import { createMeter, type Meter } from './meter.ts';
+import type { Install } from '../installs/model.ts';
+import {
+  dayOf,
+  quantities,
+  spentOf,
+  startOfDay,
+  type BudgetAmounts,
+  type Quantity,
+  createMeter,
+  type Meter,
+} from './budget.ts';
 
 const writeEveryMs = 5_000;
 /** Beyond this number, accounts with nothing to write are evicted and read again on the next run. */

@@ -1,14 +1,24 @@
-// Answers the host calls of a run: own calls (own-calls.ts) directly, all others through an API request made
-// as the plugin, authorized and validated like that of any client. Calls count against the limits of the
-// plugin (limits.ts, call-queue.ts), not against the rate limits of clients.
-import type { Staging } from '../../../kernel/changes/staging.ts';
+// Answers the host calls of a run: own calls directly, all others through an API request made as the plugin,
+// authorized and validated like that of any client. Calls count against the limits of the plugin, not
+// against the rate limits of clients.
+import {
+  CallError,
+  queryOf,
+  callGateway,
+  type BridgeCall,
+  type OwnState,
+  gatewayCallOf,
+  type GatewayCall,
+  type HostCall,
+  type HostCalls,
+} from './gateway.ts';
+import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
+import type { Ledger } from '../../../kernel/ledger/ledger.ts';
 import type { CallAnswer } from '../../../platform/sandbox/supervisor.ts';
-import { CallError, gatewayCallOf, type GatewayCall } from './gateway-call.ts';
-import type { HostCall, HostCalls } from './host-calls.ts';
-import { callGateway, type BridgeCall } from './host-gateway.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import { traitsOf, type HandlerKind, effectsMax } from '../planning/limits.ts';
+import type { Staging } from '../../../kernel/changes/staging.ts';
 import { ValueError } from '../kv/own.ts';
-import { effectsMax } from './limits.ts';
-import { ownCalls, type OwnCall } from './own-calls.ts';
 import type { Route } from '../../../kernel/http/route.ts';
 
 /** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
@@ -89,14 +99,16 @@ function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
   return known;
 }
 
-// Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
-// After any other read, every change in the workspace counts as a conflict (core/kernel/changes/reads.ts).
-
 /** Entities that are read only through their own finders and lists, and whose changes all emit an event of that entity. */
 const listed = [
   ...['issues', 'comments', 'projects', 'milestones', 'cycles', 'labels', 'fields', 'templates', 'views'],
   ...['pipelines', 'releases', 'boards', 'project-updates'],
 ];
+/**
+ * API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
+ * After any other read, every change in the workspace counts as a conflict
+ * (core/kernel/changes/reads.ts).
+ */
 const notedReads: ReadonlySet<string> = new Set([
   ...listed.flatMap((path) => [`${path}.get`, `${path}.list`]),
   'relations.get',
@@ -107,4 +119,182 @@ const notedReads: ReadonlySet<string> = new Set([
 /** Reads with `asOf` come from the event log, so they have no rows to track. */
 function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
   return notedReads.has(name) && query?.asOf === undefined;
+}
+
+/**
+ * A host call for stored values, one-time jobs or requests to other servers, which is not an API
+ * operation and needs no grant.
+ */
+export interface OwnCall {
+  readonly isRead: boolean;
+  /** Longest answer in characters, if it differs from the default. */
+  readonly answerMax?: number;
+  /** Returns JSON. @throws CallError, ValueError */
+  answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
+}
+
+/** A write that only stages changes, so it can be repeated without the run that made it. */
+interface OwnWrite extends OwnCall {
+  readonly isRead: false;
+  answer(call: OwnState, args: readonly unknown[]): Promise<string>;
+}
+
+/** Limit of characters that covers the largest stored value (2 MiB) with its JSON overhead. */
+const valueMax = 2_200_000;
+
+const reads: Readonly<Record<string, OwnCall>> = {
+  'kv.get': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: async ({ values }, [key]) => (await values.get(keyOf(key))) ?? 'null',
+  },
+  'kv.list': {
+    isRead: true,
+    answerMax: valueMax,
+    async answer(call, [query]) {
+      await call.values.noteList();
+      return callGateway(call, call.gateway.listKeys, {
+        params: { id: call.installId },
+        query: queryOf(query),
+      });
+    },
+  },
+  // This call stages nothing, so it does not count as a write.
+  'net.fetch': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: ({ outside }, [request]) => outside.ask(request),
+  },
+};
+
+const writes: Readonly<Record<string, OwnWrite>> = {
+  'kv.set': {
+    isRead: false,
+    async answer({ values }, [key, value]) {
+      await values.set(keyOf(key), value);
+      return 'null';
+    },
+  },
+  'kv.delete': {
+    isRead: false,
+    async answer({ values }, [key]) {
+      await values.delete(keyOf(key));
+      return 'null';
+    },
+  },
+  'kv.increment': {
+    isRead: false,
+    answer: async ({ values }, [key, by]) => JSON.stringify(await values.increment(keyOf(key), by ?? 1)),
+  },
+  'kv.compareAndSet': {
+    isRead: false,
+    answer: async ({ values }, [key, expected, next]) =>
+      JSON.stringify(await values.compareAndSet(keyOf(key), expected, next)),
+  },
+  'schedule.once': {
+    isRead: false,
+    async answer({ oneTimeJobs }, [name, at, data]) {
+      await oneTimeJobs.schedule(name, at, data);
+      return 'null';
+    },
+  },
+  'schedule.cancel': {
+    isRead: false,
+    answer: async ({ oneTimeJobs }, [name]) => JSON.stringify(await oneTimeJobs.cancel(name)),
+  },
+};
+
+/** Keyed by call name, such as `kv.set`. */
+export const ownWrites: ReadonlyMap<string, OwnWrite> = new Map(Object.entries(writes));
+export const ownCalls: ReadonlyMap<string, OwnCall> = new Map<string, OwnCall>([
+  ...Object.entries(reads),
+  ...ownWrites,
+]);
+
+function keyOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
+    throw new CallError(
+      'validation_failed',
+      'A key must be 1 to 200 letters, digits or the characters _ - . : and must start with a letter, digit, _ or -.',
+    );
+  return value;
+}
+
+/** Calls with shorter arguments are too cheap to queue. */
+const longCharsMin = 64 * 1024;
+/** Longest pause after a call, in milliseconds. A call that took longer spent part of its time waiting. */
+const restMsMax = 50;
+
+/**
+ * Limits the size of the host calls of a run and queues the long ones. Long calls block the event loop
+ * for milliseconds, so they run one at a time, fairly among workspaces and installs, with a pause of
+ * the same length after each.
+ */
+export interface CallQueue {
+  /** Returns the function that performs the calls of one run. */
+  ofRun(
+    scope: Scope,
+    installId: string,
+    kind: HandlerKind,
+  ): (op: string, args: string, perform: () => Promise<CallAnswer>) => Promise<CallAnswer>;
+}
+
+export function createCallQueue(options: { ledger: Ledger }): CallQueue {
+  const { ledger } = options;
+  /** Bounded by the open calls of all runs in the sandbox: at most `concurrentCalls` (limits.ts) for each run. */
+  const waiting = new FairQueue<() => void>();
+  let busy = false;
+
+  /**
+   * Passes the slot to the next call. `busy` stays true meanwhile, so that a new call cannot take the slot.
+   */
+  const next = (): void => {
+    const go = waiting.take(() => true);
+    if (go) go();
+    else busy = false;
+  };
+  const waitForSlot = async (scope: Scope, installId: string): Promise<void> => {
+    if (busy) return new Promise<void>((go) => waiting.push(scope.workspaceId, installId, go));
+    busy = true;
+  };
+
+  return {
+    ofRun(scope, installId, kind) {
+      const { callCharsMax } = traitsOf[kind];
+      let chars = 0;
+      return async (op, args, perform) => {
+        chars += args.length;
+        if (chars > callCharsMax) return overBudget(callCharsMax);
+        // A request to another server spends its time waiting, so it does not take a slot.
+        const isLong = args.length >= longCharsMin && op !== 'net.fetch';
+        if (isLong) await waitForSlot(scope, installId);
+        const startedMs = performance.now();
+        try {
+          const answer = await perform();
+          if (answer.ok) chars += answer.value.length;
+          return answer;
+        } finally {
+          const tookMs = performance.now() - startedMs;
+          // API requests charge the ledger themselves.
+          if (isOwnValue(op)) ledger.charge(scope, 'cpuMs', tookMs);
+          if (isLong) setTimeout(next, Math.min(tookMs, restMsMax));
+        }
+      };
+    },
+  };
+}
+
+/** True for calls that are answered without an API request. */
+function isOwnValue(op: string): boolean {
+  return ownCalls.has(op) && op !== 'kv.list';
+}
+
+function overBudget(chars: number): CallAnswer {
+  return {
+    ok: false,
+    error: {
+      code: 'quota_exceeded',
+      message: `The arguments and answers of a run's host calls can have at most ${chars} characters in total. Transfer less, or split the work into several runs.`,
+    },
+  };
 }

@@ -8,12 +8,11 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
 import { mintSecret } from '../../../platform/lib/secrets/tokens.ts';
-import { handlerName } from '../actions/schema.ts';
-import { declared } from '../declared.ts';
+import { handlerName } from './actions.ts';
+import { declared } from '../installs/manifest.ts';
 import { getInstall } from '../installs/installs.ts';
-import { pluginRef } from '../installs/ref.ts';
-import type { Install } from '../installs/schema.ts';
-import { steering } from '../installs/rights.ts';
+import { pluginRef, steering } from '../installs/rights.ts';
+import type { Install } from '../installs/model.ts';
 import { receive, type ReceiveOptions } from './receive.ts';
 import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
 

@@ -1,10 +1,91 @@
-// Disables a plugin whose runs fail or are killed too often, and notifies the admins of the workspace.
+// Disables plugins that fail too often or do not fit this version of the server, and notifies the admins of
+// the workspace.
+import { LRUCache } from 'lru-cache';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/index.ts';
-import type { Op, Scope } from '../../../platform/store/store.ts';
+import { type Op, type Scope, scopeOf } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
-import type { DisableReason } from '../planning/failures.ts';
-import { installModel, type Install } from './schema.ts';
+import { installModel, type Install } from './model.ts';
+import { systemStatement, type SqlRow } from '../../../platform/store/statement.ts';
+import { fitsServer } from './versions/check.ts';
+import { unmatchedReason } from './manifest.ts';
+
+const windowMs = 3_600_000;
+/**
+ * Limits of run outcomes stored per install and in total. Beyond the total, the least recently updated
+ * install loses its counts.
+ */
+const endingsMax = 1_000;
+const trackedEndingsMax = 500_000;
+const failedRunsMin = 20;
+const failedRatioMax = 0.95;
+/**
+ * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One killed run in ten about
+ * doubles the cost of a plugin, which is tolerable; a higher share is not accidental. Only the latest runs
+ * count, so that a plugin that starts to kill its sandbox after thousands of good runs is disabled after ten
+ * kills, not after hundreds.
+ */
+const killsMin = 3;
+const killedRatioMax = 0.1;
+const killsAmong = 100;
+
+type DisableReason = {
+  readonly state: 'disabled_failures' | 'disabled_sandbox';
+  readonly reason: string;
+};
+
+interface Ending {
+  readonly failed: boolean;
+  readonly killed: boolean;
+}
+
+/**
+ * Decides when a plugin is disabled: nearly all of its runs fail, or too many have to be killed.
+ * docs/spec/plugins.md › Disabling. The counts are in memory only; a restart resets them.
+ */
+export interface FailureWatch {
+  /** Records the outcome of a run. Returns the reason if the plugin must be disabled now, otherwise null. */
+  note(installId: string, ending: Ending): DisableReason | null;
+  forget(installId: string): void;
+}
+
+/** @param trackedMax limit of outcomes stored for all installs together */
+export function createFailureWatch(
+  nowMs: () => number,
+  trackedMax: number = trackedEndingsMax,
+): FailureWatch {
+  const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
+    maxSize: trackedMax,
+    sizeCalculation: (ofOne) => ofOne.length,
+  });
+  return {
+    note(installId, { failed, killed }) {
+      const now = nowMs();
+      const recent = endings.get(installId) ?? [];
+      recent.push({ atMs: now, failed, killed });
+      while (recent.length > endingsMax || now - recent[0]!.atMs >= windowMs) recent.shift();
+      // The cache computes the size only when it inserts a new value, so the entry is deleted first.
+      endings.delete(installId);
+      endings.set(installId, recent);
+      if (!failed) return null;
+      const latest = recent.slice(-killsAmong);
+      const kills = latest.filter((one) => one.killed).length;
+      if (killed && kills >= killsMin && kills >= latest.length * killedRatioMax)
+        return {
+          state: 'disabled_sandbox',
+          reason: `${kills} of the last ${latest.length} runs had to be killed.`,
+        };
+      const failures = recent.filter((one) => one.failed).length;
+      if (recent.length >= failedRunsMin && failures >= recent.length * failedRatioMax)
+        return {
+          state: 'disabled_failures',
+          reason: `${failures} of the last ${recent.length} runs failed.`,
+        };
+      return null;
+    },
+    forget: (installId) => void endings.delete(installId),
+  };
+}
 
 /** Returns the ops that update the rows that depend on the state of an install. */
 export type StateOps = (install: Install, at: { readonly scope: Scope }) => readonly Op[];
@@ -43,4 +124,51 @@ function noteOf(install: Install, reason: string) {
     body: `${reason} Check its runs, fix the cause, then install a new version or enable it again. Missed events are counted and can be backfilled.`,
     target: { kind: installModel.name, id: install.id },
   };
+}
+
+const running = systemStatement<SqlRow>(
+  'plugins.to_fit',
+  'startup checks the installs of all workspaces',
+  `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,
+);
+
+/**
+ * Disables installs whose `engines` range excludes this server version, and enables disabled ones
+ * whose range includes it. Runs once at startup.
+ */
+export async function checkEngines(deps: PluginDeps, stateOps: StateOps): Promise<void> {
+  for (const row of await deps.services.store.readSystem(running)) {
+    const install = installModel.fromRow(row);
+    const fits = fitsServer(install.manifest, deps.serverVersion);
+    if (fits !== (install.state === 'active'))
+      await move(deps, stateOps, scopeOf(String(row.workspace_id)), install, fits);
+  }
+}
+
+async function move(
+  deps: PluginDeps,
+  stateOps: StateOps,
+  scope: Scope,
+  install: Install,
+  fits: boolean,
+): Promise<void> {
+  const { manifest, pluginId, id } = install;
+  const nowMs = deps.clock.nowMs();
+  const directory = await deps.directoryOf(scope);
+  const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${deps.serverVersion}.`;
+  const patch = fits
+    ? { state: 'active' as const, stateReason: unmatchedReason(install) }
+    : { state: 'incompatible' as const, stateReason: reason };
+  const change = installModel.update(install, patch, nowMs);
+  if (!change) return;
+  const note = {
+    kind: 'plugin_disabled' as const,
+    reason: 'plugin' as const,
+    title: `The plugin ${manifest.name ?? pluginId} does not run on this version of Tatami`,
+    body: `${reason} Install a compatible version. Missed events are counted and can be backfilled.`,
+    target: { kind: installModel.name, id },
+  };
+  const items = fits ? [] : itemsForAdmins(note, { ids: deps.services.ids, nowMs, directory });
+  const ops = stateOps(change.after, { scope });
+  await deps.committer.commit(systemAuthor(scope, 'plugins', directory), [change, ...items], [], ops);
 }

@@ -9,24 +9,24 @@ import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/e
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import { showSpent } from '../budgets/schema.ts';
+import { showSpent } from '../budgets/budget.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { deferringBudget } from '../budgets/waits.ts';
-import { unhandledOneTimeJobs } from '../one-time-jobs/handled.ts';
-import { checkNet, type NetRules } from '../outside/net.ts';
+import { unhandledOneTimeJobs } from '../schedules/one-time-jobs.ts';
+import { checkNet, type NetRules } from '../host-calls/net.ts';
 import { wakeWaitingOp } from '../runs/rows.ts';
 import { asleepIn, followedSecrets, dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './versions/check.ts';
-import { asksMorePower, consentOf } from './consent/consent.ts';
+import { asksMorePower, consentOf } from './versions/consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
-import { unmatchedReason } from './versions/matching-types.ts';
-import { requireReferenced } from './references.ts';
-import { withOffered } from './consent/reviewed.ts';
-import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
+import { unmatchedReason, requireReferenced } from './manifest.ts';
+import { withOffered } from './versions/signature.ts';
+import { installModel, type Install } from './model.ts';
 import { probationRuns } from './mode.ts';
-import { checkSettings } from './settings/settings.ts';
-import { publisherOf, requireSuccession, type PluginTrust } from './consent/trust.ts';
+import { checkSettings } from './settings.ts';
+import { publisherOf, requireSuccession, type PluginTrust } from './versions/trust.ts';
 import { lastDeclared, versionOps, type StoredVersion } from './versions/versions.ts';
+import { InstallCreate, InstallUpdate } from './schema.ts';
 
 const byPluginId = tenantStatement<SqlRow>(
   'plugins.by_plugin_id',

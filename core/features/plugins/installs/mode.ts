@@ -1,6 +1,6 @@
 // Determines the modes of an install's next run, and guards operations that need an active plugin.
 import type { InstallMode } from './contract.ts';
-import type { Install } from './schema.ts';
+import type { Install } from './model.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
 /** Number of approved runs that end a probation. */

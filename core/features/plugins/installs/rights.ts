@@ -1,6 +1,7 @@
 // Scopes required to control or inspect a plugin. Controlling a plugin means acting with its grant, and its
 // stored values and runs may hold anything that the plugin could read, so these routes also require the
 // scopes granted to the plugin. Stopping a plugin requires none of them. See docs/decisions/0015.
+import { Type } from 'typebox';
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../kernel/context.ts';
 import type { AlsoNeeded } from '../../../kernel/http/route.ts';
@@ -9,7 +10,13 @@ import { expandScopes } from '../../../kernel/rights/table.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';
-import { installModel, type Install } from './schema.ts';
+import { installModel, type Install } from './model.ts';
+
+/** Path parameter that identifies a plugin. */
+export const pluginRef = Type.String({
+  pattern: '^[a-z][a-z0-9_.-]{0,99}$',
+  description: "Id of the install (plg_…), or the plugin's id in its manifest.",
+});
 
 const all = ({ grant }: Install): string[] => [...expandScopes(grant)];
 const reads = (install: Install): string[] => all(install).filter((scope) => scope.endsWith(':read'));

@@ -12,18 +12,22 @@ import {
   updateInstall,
   type InstallRules,
 } from './installs.ts';
-import { Consent } from './consent/consent-schema.ts';
+import {
+  Consent,
+  InstallCreate,
+  InstallPreviewed,
+  InstallResponse,
+  InstallStatus,
+  InstallUpdate,
+} from './schema.ts';
 import { plugin } from './contract.ts';
-import { pluginRef } from './ref.ts';
-import { updating, upgrading } from './rights.ts';
-import { SettingsForm, showSettingsForm } from './settings/settings-form.ts';
-import { InstallCreate, InstallPreviewed, InstallResponse, InstallStatus, InstallUpdate } from './schema.ts';
-import { consentRoutes, versionRoutes } from './versions/version-routes.ts';
+import { pluginRef, updating, upgrading } from './rights.ts';
+import { SettingsForm, showSettingsForm } from './settings-form.ts';
 
 const params = Closed({ id: pluginRef });
 
 export function installRoutes(rules: InstallRules): Route[] {
-  return [...routesOfAll(rules), ...routesOfOne(rules), ...consentRoutes(rules), ...versionRoutes(rules)];
+  return [...routesOfAll(rules), ...routesOfOne(rules)];
 }
 
 function routesOfAll(rules: InstallRules): Route[] {

@@ -1,128 +1,19 @@
-// Defines the stored fields and the API schemas of installs.
-import { Type, type TObject, type TSchema } from 'typebox';
-import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
-import { json, plain, isoTime } from '../../../kernel/changes/operations.ts';
+// API schemas of installs and of the permissions that a plugin version requests.
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { schemasOf } from '../../../kernel/contract/schemas.ts';
-import { Closed, enumeration, namedSchema } from '../../../platform/lib/schema.ts';
-import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
-import { allScopes, sentenceOf } from '../../../kernel/rights/table.ts';
-import { spentResponse } from '../budgets/schema.ts';
-import { toScheduleResponse } from './consent/consent-sentences.ts';
-import { additions, consentOf } from './consent/consent.ts';
 import {
-  BudgetInput,
-  installModesInput,
-  installSettings,
   plugin,
   type InstallMode,
   type InstallModes,
+  installModesInput,
+  installSettings,
+  BudgetInput,
+  publisher,
+  scheduleFields,
 } from './contract.ts';
-import { matchingTypes } from './versions/matching-types.ts';
-import { digestOf, type OfferedVersions } from './consent/reviewed.ts';
-import { effectiveSettings } from './settings/settings.ts';
-import { probationSentence } from './mode.ts';
-import { storePastSubscription } from './versions/subscription.ts';
-
-/** A version that replaces the installed one after consent. */
-interface PendingVersion {
-  readonly manifest: PluginManifest;
-  readonly sha256: string;
-  readonly publisher: string | null;
-  /** Value of the upgrade request; null if the request left it unchanged. */
-  readonly settings: Readonly<Record<string, unknown>> | null;
-  readonly mode: InstallMode | null;
-  readonly modes: InstallModes | null;
-  readonly since: number;
-}
-
-const storedFields = {
-  manifest: json<PluginManifest>('manifest_json'),
-  grant: json<readonly string[]>('grant_json'),
-  /** Values that were set explicitly. Runs and responses add the defaults of the manifest. */
-  settings: json<Readonly<Record<string, unknown>>>('settings_json'),
-  /** Time at which each secret was last set, by name. */
-  secretsSet: json<Readonly<Record<string, number>>>('secrets_set_json'),
-  /**
-   * Sequence of the last event before the install was created or enabled; the plugin receives later events.
-   * Set by the database.
-   */
-  sinceSequence: plain<number>('since_sequence'),
-  pending: json<PendingVersion | null>('pending_json'),
-  offered: json<OfferedVersions>('offered_json'),
-  /** Number of runs that people still have to approve; 0 if the install is not on probation. */
-  probationLeft: plain<number>('probation_left'),
-};
-export type Install = EntityOf<typeof plugin, typeof storedFields>;
-
-export const installModel = modelOf(plugin, {
-  stored: storedFields,
-  shows: {
-    name: ({ manifest, pluginId }) => manifest.name ?? pluginId,
-    description: ({ manifest }) => manifest.description ?? '',
-    scopes: ({ manifest, grant }) =>
-      Object.entries(manifest.scopes ?? {}).map(([scope, { why, fields, where }]) => ({
-        scope,
-        sentence: sentenceOf(scope, { fields, where }),
-        why,
-        fields: fields ?? null,
-        where: where ?? null,
-        granted: grant.includes(scope),
-      })),
-    events: matchingTypes,
-    net: ({ manifest }) =>
-      (manifest.net ?? []).map(({ origin, methods, path, why }) => ({
-        origin,
-        methods: methods ?? null,
-        path: path ?? null,
-        why,
-      })),
-    secrets: ({ manifest, secretsSet }) =>
-      Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
-        name,
-        hosts: [...hosts],
-        header,
-        setAt: isoTime(secretsSet[name] ?? null),
-      })),
-    state: toStateResponse,
-    pending: ({ pending, manifest, grant }) =>
-      pending && {
-        version: pending.manifest.version,
-        sha256: pending.sha256,
-        digest: digestOf(pending),
-        publisher: pending.publisher,
-        adds: additions(consentOf(pending, { manifest, grant })),
-        since: isoTime(pending.since),
-      },
-    probation: (install) =>
-      install.probationLeft > 0
-        ? { runsLeft: install.probationLeft, message: probationSentence(install) }
-        : null,
-    settings: effectiveSettings,
-    filters: ({ manifest }) =>
-      Object.fromEntries(
-        Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
-      ),
-    schedules: ({ manifest }) =>
-      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => toScheduleResponse(name, schedule)),
-  },
-  events(before, after) {
-    if (!before) return ['plugin.installed'];
-    const running = ({ state, deletedAt }: Install): boolean => state === 'active' && deletedAt === null;
-    return running(before) && !running(after) ? ['plugin.disabled'] : ['plugin.updated'];
-  },
-  special: {
-    insertExpressions: {
-      since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
-    },
-    related: (scope, before, after) => ({ first: before ? storePastSubscription(scope, before, after) : [] }),
-  },
-});
-
-function toStateResponse({ state, pending, probationLeft }: Install): Install['state'] {
-  if (state !== 'active') return state;
-  if (pending) return 'needs_consent';
-  return probationLeft > 0 ? 'probation' : 'active';
-}
+import { namedSchema, Closed, enumeration, nullable } from '../../../platform/lib/schema.ts';
+import { spentResponse } from '../budgets/budget.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 
 export const InstallResponse = schemasOf(plugin).response;
 /** An install with the budget that its runs wait for, which is not part of its events. */
@@ -236,3 +127,95 @@ export const ConsentInput = namedSchema(
     ),
   }),
 );
+
+const text = (description: string) => Type.String({ description });
+const texts = (description: string) => Type.Array(Type.String(), { description });
+
+const requestFields = {
+  sentence: text('Description of what the request allows.'),
+  added: Type.Boolean({
+    description: 'True if the previous version did not request this, or requested less.',
+  }),
+  before: nullable(
+    text('Corresponding request of the previous version; null if there was none, or the same one.'),
+  ),
+};
+const why = text('Reason, by the author of the plugin.');
+
+export const Consent = namedSchema(
+  'PluginRequests',
+  Closed({
+    version: text('Version of the package.'),
+    sha256: text('SHA-256 of the code, in hex.'),
+    digest: text('SHA-256 of manifest and code, in hex, to be sent with a consent.'),
+    publisher,
+    signature: text('Sentence about the signature.'),
+    scopes: Type.Array(
+      Closed({
+        scope: text('Name of the scope, such as `issues:write`.'),
+        why,
+        rows: nullable(
+          Type.Record(Type.String(), Type.Array(Type.String()), {
+            description: 'Rows to which the scope is narrowed; null for all.',
+          }),
+        ),
+        fields: nullable(texts('Fields to which the scope is narrowed; null for all.')),
+        granted: Type.Boolean({ description: 'True if the scope is already granted.' }),
+        ...requestFields,
+      }),
+      { description: 'Requested scopes.' },
+    ),
+    hosts: Type.Array(
+      Closed({
+        origin: text('Origin that the plugin can send to.'),
+        methods: nullable(texts('Allowed methods; null for all.')),
+        path: nullable(
+          text('Allowed path; a path that ends with `/` includes all paths below; null for all.'),
+        ),
+        why,
+        ...requestFields,
+      }),
+      { description: 'Requested hosts.' },
+    ),
+    secrets: Type.Array(
+      Closed({
+        name: text('Name of the secret, such as `ACME_KEY`.'),
+        hosts: texts('Origins that the secret is sent to.'),
+        header: text('Header that the secret is sent in.'),
+        ...requestFields,
+      }),
+      { description: 'Secrets that an administrator sets.' },
+    ),
+    events: Type.Array(Closed({ type: text('Event type, such as `issue.created`.'), ...requestFields }), {
+      description: 'Requested events.',
+    }),
+    schedules: Type.Array(Closed({ ...scheduleFields, ...requestFields }), {
+      description: 'Requested schedules.',
+    }),
+    actions: Type.Array(
+      Closed({
+        name: text('Name of the action.'),
+        target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'Type of the target.'),
+        ...requestFields,
+      }),
+      { description: 'Actions that the plugin offers.' },
+    ),
+    routes: Type.Array(
+      Closed({
+        name: text('Name of the route in the manifest.'),
+        method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
+        auth: enumeration(
+          'RouteAuth',
+          ['hmac', 'public'],
+          'Authentication of requests: `hmac` requires a signature, `public` none.',
+        ),
+        why,
+        ...requestFields,
+      }),
+      { description: 'Inbound routes, each closed until an administrator opens it.' },
+    ),
+    removed: texts('Requests of the previous version that this version no longer makes, one sentence each.'),
+    unhandled: texts('Sentences about pending one-time jobs that this version has no handler for.'),
+  }),
+);
+export type Consent = Static<typeof Consent>;

@@ -1,10 +1,9 @@
-// Stores the values of an install as rows. A write never reads the old value: the version guards it, and the usage row, updated in the
-// same batch, enforces the quota.
+// Stores the values of an install as rows. A write never reads the old value: the version guards it, and the
+// usage row, updated in the same batch, enforces the quota.
 import type { Change, Entity } from '../../../kernel/changes/change.ts';
 import { asReadStatement, guardOp } from '../../../kernel/changes/reads.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-import { hasOrder, isSameJson } from './same-json.ts';
 
 export const valueBytesMax = 2 * 1024 * 1024;
 /** Quota of one install in bytes, keys included. */
@@ -219,4 +218,16 @@ function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
 /** Returns the bytes that a change adds to the usage of its install; negative if it frees space. */
 export function deltaOf(before: KvMeta | null, after: KvEntry): number {
   return (after.valueJson === null ? 0 : costOf(after)) - (before ? costOf(before) : 0);
+}
+
+/**
+ * False if key order cannot be the reason that two texts differ; the values then need not be read or parsed.
+ */
+const hasOrder = (json: string): boolean => json.includes('{');
+
+/** Compares JSON texts made by `JSON.stringify` by value, ignoring the order of object keys. */
+export function isSameJson(json: string, other: string): boolean {
+  if (json === other) return true;
+  if (json.length !== other.length || !hasOrder(other)) return false;
+  return Bun.deepEquals(JSON.parse(json), JSON.parse(other), true);
 }

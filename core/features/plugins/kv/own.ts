@@ -17,8 +17,8 @@ import {
   valueBytesMax,
   type KvEntry,
   type KvMeta,
+  isSameJson,
 } from './entries.ts';
-import { isSameJson } from './same-json.ts';
 
 /** Error for a value that cannot be written; the guest receives `code` and message. */
 export class ValueError extends Error {

@@ -1,19 +1,30 @@
-// Divides the writes of a run by mode: committed with the run, pending approval, or simulated and dropped. docs/decisions/0059.
-import type { Change } from '../../../kernel/changes/change.ts';
-import type { StagedWrite } from '../../../kernel/changes/staging.ts';
-import type { App } from '../../../kernel/http/app.ts';
-import { makeProposal, classOf } from '../../proposals/index.ts';
-import type { Op } from '../../../platform/store/store.ts';
+// Divides the writes of a run by mode: committed with the run, pending approval, or simulated and dropped.
+// docs/decisions/0059.
+import type { RequestedWrite, Staging, StagedWrite } from '../../../kernel/changes/staging.ts';
+import type { Actor, Cause } from '../../../kernel/events/event.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import {
+  askAll,
+  createWriteReplay,
+  type ReplayOutcome,
+  makeProposal,
+  classOf,
+} from '../../proposals/index.ts';
+import type { Scope, Op } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
+import { CallError, principalOf } from '../host-calls/gateway.ts';
+import type { Install } from '../installs/model.ts';
+import { ownValues, ValueError } from '../kv/own.ts';
+import { ownOneTimeJobs } from '../schedules/own.ts';
+import { ownWrites } from '../host-calls/bridge.ts';
+import { callerNow, rightsFor, type RunCaller, inputOf } from '../runs/job.ts';
+import type { Change } from '../../../kernel/changes/change.ts';
+import type { App } from '../../../kernel/http/app.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { probationSentence } from '../installs/mode.ts';
-import type { Install } from '../installs/schema.ts';
-import { ownWrites } from '../host-calls/own-calls.ts';
-import type { RunAttempt, LeasedRun } from '../runs/attempt/attempt.ts';
+import type { RunAttempt, LeasedRun } from '../runs/attempt.ts';
 import { effectOf } from '../runs/effects.ts';
-import { inputOf } from '../runs/attempt/input.ts';
 import { proposedOp } from '../runs/rows.ts';
-import { createAskAsPlugin } from './ask.ts';
 import { modeFieldsOf, fieldModesOf, apiFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 import { makes, type Route } from '../../../kernel/http/route.ts';
 import type { EffectClass } from '../../proposals/contract.ts';
@@ -30,7 +41,7 @@ interface ModesOutcome {
 export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<ModesOutcome>;
 
 /** Writes by mode, each list in call order. */
-export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
+type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
 /** True for a write that deletes something. Deletions need approval unless the install's modes say otherwise. */
 function isDeletion({ operation, changes }: StagedWrite): boolean {
@@ -185,5 +196,67 @@ async function propose(
   return {
     changes: [created.proposal, ...created.items],
     ops: [proposedOp(scope, run.id, created.proposal.id)],
+  };
+}
+
+interface Asking {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly cause: Cause | null;
+  /** Caller of the run, whose rights limit the writes. */
+  readonly caller: RunCaller | undefined;
+}
+
+const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+
+/** Refusal if the caller's credential is no longer valid. */
+export const callerGone = ({ name }: Actor): ReplayOutcome => ({
+  refusal: new ApiError(
+    'forbidden',
+    `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
+  ),
+});
+
+type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
+
+export function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): AskAsPlugin {
+  const replayWrite = createWriteReplay(app);
+
+  const askOwn = async (
+    { scope, install, cause, caller }: Asking,
+    { operation, input }: RequestedWrite,
+    staged: Staging,
+  ) => {
+    const startedAt = clock.nowMs();
+    const own = { store, nowMs: clock.nowMs, scope, staged };
+    const calls = {
+      values: ownValues({ ...own, installId: install.id }),
+      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+    };
+    const before = staged.writes.length;
+    try {
+      await ownWrites.get(operation)!.answer(calls, input.args as readonly unknown[]);
+    } catch (error) {
+      if (error instanceof CallError || error instanceof ValueError)
+        return new ApiError('conflict', error.message);
+      throw error;
+    }
+    // A failed comparison stages nothing, although it succeeded in the original run.
+    return operation === 'kv.compareAndSet' && staged.writes.length === before
+      ? new ApiError('conflict', 'A stored value of the plugin has changed since the proposal was made.')
+      : null;
+  };
+
+  return async (recorded, writes) => {
+    const { scope, caller: asker } = recorded;
+    const caller = asker && (await callerNow(store, scope, asker, clock.nowMs()));
+    if (caller === null) return callerGone(asker!.actor);
+    const asking = { ...recorded, caller };
+    return askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
+      if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
+      const { cause, install } = asking;
+      const plugin = principalOf(scope, install);
+      return replayWrite(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
+    });
   };
 }

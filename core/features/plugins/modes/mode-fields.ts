@@ -6,7 +6,7 @@ import { makes, type Route } from '../../../kernel/http/route.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { fieldsOf, writtenFields } from '../../../kernel/rights/table.ts';
-import { hostCallsOf } from '../host-calls/host-calls.ts';
+import { hostCallsOf } from '../host-calls/gateway.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
 import { apiNameOf } from '../undo/models.ts';
 

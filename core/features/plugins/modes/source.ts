@@ -1,20 +1,23 @@
-// Repeats the writes of proposals for their approval. If the underlying data has changed, the handler runs again on the same event.
-import { findEvent } from '../../../kernel/events/log/log.ts';
+// Repeats the writes of proposals for their approval. If the underlying data has changed, the handler runs
+// again on the same event.
+import type { Change } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
+import { itemsForAdmins } from '../../inbox/index.ts';
+import { proposal } from '../../proposals/contract.ts';
+import { proposalModel, type ReplayOutcome, type Source, type Proposal } from '../../proposals/index.ts';
+import { probationRuns } from '../installs/mode.ts';
+import { installModel, type Install } from '../installs/model.ts';
+import { findEvent } from '../../../kernel/events/log/log.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { ReplayOutcome, Source, Proposal } from '../../proposals/index.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
-import { countApproval } from '../installs/probation.ts';
 import { sendsOutside } from '../installs/rights.ts';
-import type { Install } from '../installs/schema.ts';
-import { inputNow, inputOf } from '../runs/attempt/input.ts';
-import type { Attempts, TriedRun } from '../runs/attempt/attempt.ts';
+import { inputNow, inputOf } from '../runs/job.ts';
+import type { Attempts, TriedRun } from '../runs/attempt.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
-import { callerGone, createAskAsPlugin } from './ask.ts';
-import { divide } from './apply-modes.ts';
+import { callerGone, createAskAsPlugin, divide } from './apply-modes.ts';
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
@@ -106,5 +109,58 @@ export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source
       return running;
     },
     approved: (ctx, { installId }) => countApproval(ctx, installId),
+  };
+}
+
+/**
+ * Counts a run whose proposal a person approved completely. The last approval ends probation and notifies the
+ * admins. The count is a change of the install with an event, so that the audit log names the approver.
+ */
+async function countApproval(ctx: Context, installId: string | null): Promise<readonly Change[]> {
+  const install = installId === null ? undefined : await installModel.find(ctx, installId);
+  if (!install || install.probationLeft === 0) return [];
+  const probationLeft = install.probationLeft - 1;
+  const counted = countChange(ctx, install, probationLeft);
+  if (probationLeft > 0) return counted;
+  const { ids, directory } = ctx;
+  return [...counted, ...itemsForAdmins(endedNote(install), { ids, directory, nowMs: ctx.nowMs() })];
+}
+
+/**
+ * Removes approvals that an undo reverts from the count. A probation that has ended does not resume.
+ * @param undone rows of stored changes, each with its install
+ */
+export async function takeApprovalsBack(
+  ctx: Context,
+  undone: readonly { readonly id: string; readonly install_id: string | null }[],
+): Promise<readonly Change[]> {
+  const isProposal = ({ id }: { readonly id: string }): boolean => id.startsWith(`${proposal.id}_`);
+  const changes: Change[] = [];
+  for (const [installId, rows] of Map.groupBy(undone.filter(isProposal), (row) => row.install_id)) {
+    const install = installId === null ? undefined : await installModel.find(ctx, installId);
+    if (!install || install.probationLeft === 0) continue;
+    const proposals = await proposalModel.findMany(
+      ctx,
+      rows.map(({ id }) => id),
+    );
+    const counted = proposals.filter(({ status }) => status === 'approved').length;
+    changes.push(...countChange(ctx, install, Math.min(install.probationLeft + counted, probationRuns)));
+  }
+  return changes;
+}
+
+/** Concurrent approvals contend for the install, regardless of their other writes. */
+function countChange(ctx: Context, install: Install, probationLeft: number): readonly Change[] {
+  const change = installModel.update(install, { probationLeft }, ctx.nowMs());
+  return change ? [{ ...change, contends: install.id }] : [];
+}
+
+function endedNote({ id, manifest, pluginId }: Install) {
+  return {
+    kind: 'plugin_probation_ended' as const,
+    reason: 'plugin' as const,
+    title: `The plugin ${manifest.name ?? pluginId} is no longer on probation`,
+    body: `The plugin now writes without approval, because people approved ${probationRuns} of its runs. To require approval again, run \`tatami plugin probation ${pluginId} --begin\`.`,
+    target: { kind: installModel.name, id },
   };
 }

@@ -1,20 +1,36 @@
-// Turns events into runs: finds the subscribed plugins, applies their filters, and cuts loops before they start. A cut is stored as a
-// dead run, so that users can see why an automation did nothing. docs/spec/plugins.md › Loops.
+// Turns events into runs: finds the subscribed plugins, applies their filters, and cuts loops before they
+// start. A cut is stored as a dead run, so that users can see why an automation did nothing.
+// docs/spec/plugins.md › Loops.
+import { type EventRow, renderEvent, type EventEnvelope } from '../../../kernel/events/event.ts';
+import type {
+  Unit,
+  UnitRows,
+  WorkItem,
+  WorkQueue,
+  Leases,
+  UnitQueue,
+} from '../../../kernel/events/work/queue.ts';
+import { scopeOf, type Scope, type Store, type Op } from '../../../platform/store/store.ts';
+import {
+  findRun,
+  insertRunsOp,
+  isOpenBefore,
+  keyOf,
+  queueRunOp,
+  queuedRow,
+  type NewRun,
+  type RunRow,
+  deadRunOp,
+} from '../runs/rows.ts';
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
-import { renderEvent, type EventRow, type EventEnvelope } from '../../../kernel/events/event.ts';
-import type { Leases, UnitQueue } from '../../../kernel/events/work/queue.ts';
 import { createSearched, type Searched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
-import { type Op, type Scope, scopeOf } from '../../../platform/store/store.ts';
 import { effectiveMode } from '../installs/mode.ts';
-import type { Install } from '../installs/schema.ts';
-import { findCut } from './loops.ts';
+import type { Install } from '../installs/model.ts';
+import { findCut, type NotifyLoop } from './loops.ts';
 import type { PluginDeps } from '../deps.ts';
-import type { Subscription } from '../registry.ts';
+import type { Subscription } from '../installs/registry.ts';
 import type { Runner } from './runner.ts';
-import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun } from '../runs/rows.ts';
-import type { NotifyLoop } from './notify-loop.ts';
-import { runUnit, type RunUnit } from '../runs/units.ts';
 import type { LoopQueue } from '../../../platform/lib/fairness/loop-queue.ts';
 import { mayReadEvent } from '../../../kernel/rights/rights.ts';
 
@@ -174,9 +190,6 @@ function runOf(event: EventRow, { install, order }: Subscription): NewRun {
   };
 }
 
-// Decides if a subscription matches an event: the plugin can read it, did not cause it (unless `self` is `deliver`), and
-// its filter passes it.
-
 /** An event prepared for filters; all subscriptions to the event share it. */
 interface Filtered {
   readonly envelope: EventEnvelope;
@@ -206,4 +219,58 @@ function isOwn(installId: string, { actor, cause }: EventRow): boolean {
   if (actor.id === installId) return true;
   if (actor.kind === 'plugin' || actor.kind === 'system' || cause.depth === 0) return false;
   return cause.path.some((step) => step === installId || step.startsWith(`${installId}:`));
+}
+
+/**
+ * Run of an event as a work unit. Most runs end within milliseconds and are written once, with their
+ * effects; a run that has to wait gets a row and a work row.
+ */
+export interface RunUnit extends Unit {
+  readonly run: RunRow;
+  readonly event: EventRow;
+}
+
+interface UnitOptions {
+  /** Performs a run. The row of the run may not be stored yet. */
+  perform(item: WorkItem, run: RunRow, event: EventRow): Promise<void>;
+}
+
+function runUnit(
+  options: UnitOptions,
+  scope: Scope,
+  planned: { readonly run: NewRun; readonly event: EventRow; readonly nowMs: number },
+): RunUnit {
+  const { event, nowMs } = planned;
+  const { id, installId, handler, orderKey, sequence } = planned.run;
+  const run = queuedRow(planned.run, nowMs);
+  return {
+    run,
+    event,
+    id,
+    sequence,
+    scope: scopeOf(scope.workspaceId, installId),
+    subject: installId,
+    // A run whose order key is its id never waits for another run.
+    orderKey: orderKey === id ? null : `${installId} ${handler.name} ${orderKey}`,
+    perform: (item) => options.perform(item, run, event),
+  };
+}
+
+/** @param remember called with each stored run, so that its first attempt need not read run and event again */
+export function runRows(
+  store: Store,
+  remember: (run: RunRow, event: EventRow) => void,
+  queue: () => WorkQueue,
+): UnitRows<RunUnit> {
+  return {
+    isBlocked: ({ scope, run }) => isOpenBefore(store, scope, run),
+    isStored: async ({ scope, id }) => (await findRun(store, scope, id)) !== undefined,
+    insertOp: (scope, units) =>
+      insertRunsOp(
+        scope,
+        units.map(({ run }) => run),
+      ),
+    addInOrderOp: ({ scope, run }, leases, nowMs) => queueRunOp(queue(), scope, keyOf(run), nowMs, leases),
+    stored: ({ run, event }) => remember(run, event),
+  };
 }

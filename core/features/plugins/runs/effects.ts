@@ -17,7 +17,7 @@ import type { Directory } from '../../../kernel/context.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import { apiNamesOf } from '../undo/models.ts';
-import { oneTimeJobModelName, type OneTimeJob } from '../one-time-jobs/entries.ts';
+import { oneTimeJobModelName, type OneTimeJob } from '../schedules/one-time-jobs.ts';
 import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
 /** `dropped` is the outcome of a failed run. */

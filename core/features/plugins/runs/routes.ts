@@ -2,18 +2,15 @@ import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
-import { pluginRef } from '../installs/ref.ts';
-import { pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
+import { pluginRef, pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
 import { RunResponse, runStatus } from './schema.ts';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { ApiError, notFound } from '../../../platform/lib/errors/errors.ts';
-import { endedError } from './ending/failure.ts';
-import { endOpenRunOp } from './ending/record.ts';
+import { endedError, endOpenRunOp, ranBy, endedRunEvent } from './record.ts';
 import { releaseNextOps, type RunRow } from './rows.ts';
-import { ranBy, endedRunEvent } from './run-event.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',

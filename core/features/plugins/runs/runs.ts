@@ -10,16 +10,15 @@ import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
 import { readPage } from '../../../platform/store/page.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
-import { showSpent } from '../budgets/schema.ts';
+import { showSpent } from '../budgets/budget.ts';
 import type { Spent } from '../budgets/usage.ts';
-import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
-import { declared } from '../declared.ts';
+import { recordingFacts, type RecordingFacts } from '../recorder/recording.ts';
+import { declared } from '../installs/manifest.ts';
 import { requireActive } from '../installs/mode.ts';
 import { getInstall } from '../installs/installs.ts';
-import { progressOf } from './attempt/continuation.ts';
+import { progressOf, inputOf } from './job.ts';
 import type { RunEffect } from './effects.ts';
-import type { RunError } from './ending/failure.ts';
-import { inputOf } from './attempt/input.ts';
+import type { RunError } from './record.ts';
 import {
   findOpenRun,
   findRun,

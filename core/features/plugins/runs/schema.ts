@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { ActorResponse } from '../../../kernel/events/feed/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { spentResponse } from '../budgets/schema.ts';
+import { spentResponse } from '../budgets/budget.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsResponse } from '../recorder/schema.ts';
 import { handlerKind } from './contract.ts';

@@ -1,22 +1,47 @@
-import { defineRoute } from '../../../kernel/http/route.ts';
-import { Closed } from '../../../platform/lib/schema.ts';
+// Routes to list, set and delete the secrets of an install. Each change is also a change of the install, so
+// that the event log has its author and time; the encrypted value is in a separate row.
 import { Type } from 'typebox';
-import { pluginRef } from '../installs/ref.ts';
-import { pluginVisibility, steering } from '../installs/rights.ts';
-import { secretName, SecretSet, SecretResponse } from './schema.ts';
+import { Closed, described, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
+import { defineRoute } from '../../../kernel/http/route.ts';
+import { pluginRef, pluginVisibility, steering } from '../installs/rights.ts';
 import type { Change, ChangeSet } from '../../../kernel/changes/change.ts';
 import { requireVersion } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { installModel, type Install } from '../installs/schema.ts';
+import { installModel, type Install } from '../installs/model.ts';
 import { dropSecretOp, storeSecretOp } from './rows.ts';
+
+const secretName = Type.String({
+  pattern: '^[A-Z][A-Z0-9_]{0,39}$',
+  description: 'Name of the secret in the manifest, such as `ACME_KEY`.',
+});
+
+const SecretResponse = namedSchema(
+  'PluginSecret',
+  Closed({
+    name: Type.String({ description: 'Name of the secret in the manifest.' }),
+    hosts: Type.Array(Type.String(), { description: 'Origins that the secret is sent to.' }),
+    header: Type.String({ description: 'Header that the secret is sent in.' }),
+    setAt: nullable(described(time, 'Time at which the secret was last set; null while unset.')),
+  }),
+);
+
+const SecretSet = namedSchema(
+  'PluginSecretSet',
+  Closed({
+    // A shorter value could match ordinary text in responses, which `createRedact` must not change.
+    value: Type.String({
+      pattern: '^[!-~]([ -~]*[!-~])?$',
+      minLength: 8,
+      maxLength: 4096,
+      description: 'Value of the secret: 8 to 4,096 printable ASCII characters. Never shown again.',
+    }),
+  }),
+);
 
 const ofPlugin = Closed({ id: pluginRef });
 const params = Closed({ id: pluginRef, name: secretName });
-
-// Lists, sets and deletes the secrets of an install. Each change is also a change of the install, so that the
-// event log has its author and time; the encrypted value is in a separate row.
 
 async function listSecrets(ctx: Context, pluginId: string) {
   return { data: secretResponses(ctx, await getInstall(ctx, pluginId)) };

@@ -3,7 +3,7 @@ import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.t
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { PluginManifest, SecretRequest } from '../../../../sdk/plugin/manifest.ts';
-import type { Install } from '../installs/schema.ts';
+import type { Install } from '../installs/model.ts';
 
 const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
   'plugin_secrets.of_install',

@@ -8,19 +8,25 @@ import type { Mentions } from '../../../platform/lib/ids.ts';
 import { expandScopes } from '../../../kernel/rights/table.ts';
 import { scopeOf, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { RequestedVersion } from '../backtests/backtests.ts';
-import type { BacktestEngine } from '../backtests/engine/engine.ts';
-import { differencesOf, unwanted } from '../backtests/gate.ts';
-import type { Tried, Version } from '../backtests/engine/trial.ts';
+import type { BacktestEngine } from '../backtests/engine.ts';
+import { differencesOf, unwanted } from '../backtests/worker.ts';
+import { type Tried, type Version, asInstalled } from '../backtests/trial.ts';
 import { createValues } from '../backtests/values.ts';
-import { asInstalled } from '../backtests/engine/versions.ts';
 import type { PluginDeps } from '../deps.ts';
-import type { Install } from '../installs/schema.ts';
+import type { Install } from '../installs/model.ts';
 import { kvModelName } from '../kv/entries.ts';
-import { withoutEntries } from '../purged/forget.ts';
+import { withoutEntries } from '../forget.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
-import type { ShadowReport, StoppedBy } from './report.ts';
-import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
+import {
+  type ShadowReport,
+  type StoppedBy,
+  allRunningShadows,
+  storeShadowOp,
+  stopShadowOp,
+  valuesOfInstall,
+  type ShadowRow,
+} from './rows.ts';
 
 /** Limit of queued runs of one shadow. */
 const waitingMax = 100;

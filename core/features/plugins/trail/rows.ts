@@ -1,5 +1,9 @@
-// Statements of the trail for runs, their plugins and deliveries: one statement for a whole page.
+// Reads the runs, deliveries and decisions of the trail: one statement for a whole page.
 import { tenantStatement } from '../../../platform/store/statement.ts';
+import type { Context } from '../../../kernel/context.ts';
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { eventsAt } from '../../../kernel/events/log/log.ts';
+import { storedChangesOf } from '../undo/stored-changes.ts';
 
 export interface TrailRun {
   readonly id: string;
@@ -56,20 +60,20 @@ export interface TrailProposal {
 const proposalsMax = 100;
 const proposalColumns = `p.id, p.run_id, p.title, p.status, p.decided_by_name, p.events_json, p.created_at,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = p.id) AS undone_by`;
-export const proposalsByIds = tenantStatement<TrailProposal>(
+const proposalsByIds = tenantStatement<TrailProposal>(
   'trail.proposals_by_ids',
   `SELECT ${proposalColumns} FROM json_each(:ids) AS one CROSS JOIN proposals AS p ON p.workspace_id = :ws AND p.id = one.value
      LIMIT ${runsMax}`,
 );
 /** Proposals made by API requests have no run, so they are found by issue. */
-export const proposalsOfRequests = tenantStatement<TrailProposal>(
+const proposalsOfRequests = tenantStatement<TrailProposal>(
   'trail.proposals_of_requests',
   `SELECT ${proposalColumns} FROM proposals AS p INDEXED BY proposals_created WHERE p.workspace_id = :ws AND p.source = 'request'
      AND instr(p.issue_ids_json, :issue) > 0 ORDER BY p.created_at DESC LIMIT ${proposalsMax}`,
 );
 
 /** Events of proposals, and of the undos of proposals and runs. */
-export const decisionsOf = tenantStatement<{ sequence: number }>(
+const decisionsOf = tenantStatement<{ sequence: number }>(
   'trail.decisions',
   `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_object ON e.workspace_id = :ws
      AND e.issue_id IS NULL AND e.entity_kind = :kind AND e.entity_id = one.value LIMIT ${runsMax}`,
@@ -101,3 +105,107 @@ export const sequencesOfEvents = tenantStatement<{ sequence: number }>(
   `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_id
      ON e.workspace_id = :ws AND e.id = one.value`,
 );
+
+/** Limit of the depth to which undos of undos are followed. */
+const undosDeep = 5;
+
+interface TrailDecisions {
+  readonly proposals: readonly TrailProposal[];
+  /** Events such as `automation.approved` and `automation.undone`. */
+  readonly events: readonly EventRow[];
+}
+
+export const isUndone = ({ type }: EventRow): boolean => type === 'automation.undone';
+const isOfProposal = ({ entityKind }: EventRow): boolean => entityKind === 'proposal';
+
+/** Returns the data of `automation.undone`. */
+export function undoOf({ data }: EventRow) {
+  return data as {
+    readonly undo: { readonly id: string };
+    readonly undid: readonly string[];
+    readonly changed: number;
+    readonly skipped: number;
+  };
+}
+
+/** @param events events of the page, including those that its runs emitted */
+export async function decisionsIn(
+  ctx: Context,
+  issueId: string,
+  runs: readonly TrailRun[],
+  events: readonly EventRow[],
+): Promise<TrailDecisions> {
+  const { store, scope } = ctx;
+  const proposed = new Set(events.filter(isOfProposal).map(({ entityId }) => entityId));
+  const ofRuns = await store.read(scope, proposalsByIds, { ids: JSON.stringify([...proposed]) });
+  const ofRequests = await store.read(scope, proposalsOfRequests, { issue: JSON.stringify(issueId) });
+  const proposals = [...ofRuns, ...ofRequests];
+  const decided = await eventsOf(
+    ctx,
+    'proposal',
+    proposals.map(({ id }) => id),
+  );
+  return { proposals, events: [...decided, ...(await undosOf(ctx, [...runs, ...proposals]))] };
+}
+
+/**
+ * Finds the events of undos. Such an event is stored under the newest run, proposal or undo that was undone.
+ */
+async function undosOf(ctx: Context, did: readonly (TrailRun | TrailProposal)[]): Promise<EventRow[]> {
+  const by = [...new Set(did.flatMap(({ undone_by }) => undone_by ?? []))];
+  const retained = by.length === 0 ? [] : await storedChangesOf(ctx.store, ctx.scope, by);
+  const newest = retained.flatMap(({ undid_json }) =>
+    (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1),
+  );
+  const undos: EventRow[] = [];
+  let ids = [...new Set([...did.map(({ id }) => id), ...newest])];
+  for (let deep = 0; ids.length > 0 && deep < undosDeep; deep++) {
+    const undoEvents = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
+    undos.push(...undoEvents);
+    ids = undoEvents.map((event) => undoOf(event).undo.id);
+  }
+  return undos;
+}
+
+async function eventsOf(
+  { store, scope }: Context,
+  kind: 'proposal' | 'automation',
+  ids: readonly string[],
+): Promise<EventRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await store.read(scope, decisionsOf, { kind, ids: JSON.stringify(ids) });
+  return eventsAt(
+    store,
+    scope,
+    rows.map(({ sequence }) => sequence),
+  );
+}
+
+/**
+ * Selects the decisions of one tree.
+ * @param runs ids of the runs of the tree
+ * @param events events of the tree
+ */
+export function decisionsOfTree(
+  { proposals, events: decisions }: TrailDecisions,
+  runs: ReadonlySet<string>,
+  events: readonly EventRow[],
+): TrailDecisions {
+  const ids = new Set(events.map(({ id }) => id));
+  const own = proposals.filter(
+    ({ run_id, events_json }) =>
+      (run_id !== null && runs.has(run_id)) ||
+      (JSON.parse(events_json) as { id: string }[]).some(({ id }) => ids.has(id)),
+  );
+  const known = new Set([...runs, ...own.map(({ id }) => id)]);
+  const retained: EventRow[] = [];
+  for (const event of decisions.toSorted((a, b) => a.sequence - b.sequence)) {
+    const isOwn = isUndone(event)
+      ? undoOf(event).undid.some((id) => known.has(id))
+      : known.has(event.entityId);
+    if (!isOwn) continue;
+    retained.push(event);
+    if (isUndone(event)) known.add(undoOf(event).undo.id);
+  }
+  return { proposals: own, events: retained };
+}

@@ -18,8 +18,9 @@ import {
   sequencesOfEvents,
   type TrailDelivery,
   type TrailRun,
+  decisionsIn,
+  decisionsOfTree,
 } from './rows.ts';
-import { decisionsIn, decisionsOfTree } from './decisions.ts';
 import { isSameChange, treeOf, type TrailNode } from './tree.ts';
 
 /** Limit of events of the issue that one page reads. */

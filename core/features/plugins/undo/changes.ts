@@ -14,9 +14,8 @@ import type { Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Op } from '../../../platform/store/store.ts';
 import type { RevertPlan, RevertedObject, Skip } from './revert-plan.ts';
-import { emitsDeletion } from './guards.ts';
+import { emitsDeletion, patchOf } from './guards.ts';
 import { contractOf, type Operated, type UndoModels } from './models.ts';
-import { patchOf } from './values.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];

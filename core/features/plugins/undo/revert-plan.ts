@@ -4,10 +4,20 @@ import type { Entity } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { EventRow, Cause } from '../../../kernel/events/event.ts';
 import type { skipReasons } from './contract.ts';
-import { isGone, workOn, leadsBack, emitsDeletion } from './guards.ts';
+import {
+  isGone,
+  workOn,
+  leadsBack,
+  emitsDeletion,
+  differing,
+  fieldOf,
+  isSame,
+  valueOf,
+  valuesOf,
+  type FieldValueMap,
+} from './guards.ts';
 import { keyOf, type StoredChange } from './stored-changes.ts';
 import { contractOf, referencedKind, type UndoModels, type UndoModel } from './models.ts';
-import { differing, fieldOf, isSame, valueOf, valuesOf, type FieldValueMap } from './values.ts';
 
 type SkipReason = (typeof skipReasons)[number];
 

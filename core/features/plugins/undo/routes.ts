@@ -6,7 +6,7 @@ import { Closed, idOf } from '../../../platform/lib/schema.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { readTime } from '../../../platform/lib/time/time.ts';
 import { proposal } from '../../proposals/contract.ts';
-import { pluginRef } from '../installs/ref.ts';
+import { pluginRef } from '../installs/rights.ts';
 import { getInstall } from '../installs/installs.ts';
 import { UndoRange, UndoResponse } from './contract.ts';
 import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './stored-changes.ts';

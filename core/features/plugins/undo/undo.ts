@@ -1,27 +1,30 @@
-// Undoes runs, approved proposals and undos in one commit, which has an event and can itself be undone. docs/spec/plugins.md › Undo.
-import { announce, type ChangeSet } from '../../../kernel/changes/change.ts';
+// Undoes runs, approved proposals and undos in one commit, which has an event and can itself be undone.
+// docs/spec/plugins.md › Undo.
+import { type Entity, type ChangeSet, short, announce } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { Cause } from '../../../kernel/events/event.ts';
-import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
-import { counted } from '../../../platform/lib/text/words.ts';
-import { idPrefixes } from '../../../platform/lib/ids.ts';
-import type { Op } from '../../../platform/store/store.ts';
-import { proposalModel } from '../../proposals/index.ts';
-import { takeApprovalsBack } from '../installs/probation.ts';
-import { findRun } from '../runs/rows.ts';
-import { undoing } from './changes.ts';
-import { planRevert, type Skip } from './revert-plan.ts';
+import type { EventRow, Cause } from '../../../kernel/events/event.ts';
+import { eventsAt } from '../../../kernel/events/log/log.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { issueOf, undoing } from './changes.ts';
+import { type Skip, planRevert } from './revert-plan.ts';
 import {
+  keyOf,
+  type ObjectName,
   storeChangesOps,
   storedChangesOf,
-  keyOf,
   markOp,
   readChanges,
   type StoredChange,
   type StoredChangesRow,
 } from './stored-changes.ts';
-import { contractOf, type UndoModels } from './models.ts';
-import { showSkipped } from './skipped.ts';
+import { apiNameOf, type UndoModels, contractOf } from './models.ts';
+import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import type { Op } from '../../../platform/store/store.ts';
+import { proposalModel } from '../../proposals/index.ts';
+import { takeApprovalsBack } from '../modes/source.ts';
+import { findRun } from '../runs/rows.ts';
 
 /** Limit of undone runs and proposals per request. */
 export const undoneAtOnce = 200;
@@ -162,4 +165,106 @@ async function followOps(ctx: Context, undo: StoredChangesRow, stands: boolean):
     if (row.undone_by === was)
       ops.push(markOp(ctx.scope, row.id, was, by), ...(await followOps(ctx, row, !stands)));
   return ops;
+}
+
+/** Limit of events of one object that are searched for the later change. */
+const lookedAt = 50;
+
+const newestOfIssue = tenantStatement<{ sequence: number }>(
+  'undo.newest_in_history',
+  `SELECT sequence FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :subjectId AND entity_id = :id
+     ORDER BY sequence DESC LIMIT ${lookedAt}`,
+);
+const newestOfObject = tenantStatement<{ sequence: number }>(
+  'undo.newest_of_object',
+  `SELECT sequence FROM events INDEXED BY events_object WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind
+     AND entity_id = :id ORDER BY sequence DESC LIMIT ${lookedAt}`,
+);
+
+/**
+ * @param after objects after the undo, by `keyOf`
+ * @param undone ids of the undone runs, whose own changes do not prevent an undo
+ */
+async function showSkipped(
+  ctx: Context,
+  models: UndoModels,
+  skipped: readonly Skip[],
+  { after, undone }: { readonly after: ReadonlyMap<string, Entity>; readonly undone: ReadonlySet<string> },
+) {
+  const histories = new Map<string, EventRow[]>();
+  const responses = [];
+  for (const { change, field, reason, work } of skipped) {
+    const kind = models.byName(change.kind);
+    const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
+    const name = field === null ? null : apiNameOf(change.kind, field);
+    const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
+    const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
+    histories.set(change.id, events);
+    const valueIn = (of: Entity | undefined): unknown =>
+      name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
+    const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
+    responses.push({
+      kind: change.kind,
+      id: change.id,
+      issue,
+      field: name,
+      reason,
+      ranSet: valueIn(change.after),
+      now: valueIn(entity),
+      ...changedByOf(
+        work === undefined
+          ? changed
+          : typeof work === 'string'
+            ? await placing(ctx, change.kind, work)
+            : work,
+      ),
+    });
+  }
+  return responses;
+}
+
+/** Returns the event that made an object a child of another: its last move there, or its creation. */
+async function placing(ctx: Context, kind: string, id: string): Promise<EventRow | undefined> {
+  const events = await newestEvents(ctx, { kind, id }, kind === 'issue' ? id : undefined);
+  return changeOf(events, new Set(), 'parent') ?? events.at(-1);
+}
+
+function changedByOf(event: EventRow | undefined) {
+  if (!event) return { changedBy: null, eventId: null };
+  const { kind, id, name } = event.actor;
+  return { changedBy: { kind, id, name }, eventId: event.id };
+}
+
+/**
+ * Returns the event of the newest change of a field or object that no undone run made. If the change has
+ * several events, the first is returned, because it is the most general.
+ */
+function changeOf(
+  events: readonly EventRow[],
+  undone: ReadonlySet<string>,
+  name: string | null,
+): EventRow | undefined {
+  const newest = events.find(
+    ({ data, cause }) => !undone.has(cause.parentRunId ?? '') && (name === null || name in previousOf(data)),
+  );
+  return newest && events.findLast(({ data }) => data.version === newest.data.version);
+}
+
+const previousOf = (data: EventRow['data']): object => (data as { previous?: object | null }).previous ?? {};
+
+/** Returns the newest events of an object, newest first. */
+async function newestEvents(
+  { store, scope }: Context,
+  { kind, id }: ObjectName,
+  subjectId: string | undefined,
+): Promise<EventRow[]> {
+  const rows = subjectId
+    ? await store.read(scope, newestOfIssue, { subjectId, id })
+    : await store.read(scope, newestOfObject, { kind, id });
+  const events = await eventsAt(
+    store,
+    scope,
+    rows.map(({ sequence }) => sequence),
+  );
+  return events.sort((a, b) => b.sequence - a.sequence);
 }

@@ -8,12 +8,10 @@ import type { EventType } from '../../../../kernel/events/catalogue.ts';
 import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
 import { parseFilter, type FilterFields } from '../../../../platform/lib/filter/filter.ts';
 import { checkCron } from '../../../../platform/lib/time/cron.ts';
-import { checkNetShape } from '../../outside/net.ts';
+import { checkNetShape } from '../../host-calls/net.ts';
 import { checkSourceMap } from '../../source-positions.ts';
-import { subscribedTypes } from './matching-types.ts';
-import { requireKnown } from '../references.ts';
-import { requireZone, zoneOf } from './schedule-zone.ts';
-import { checkSettingsSchema } from '../settings/settings-schema.ts';
+import { subscribedTypes, requireKnown, requireZone, zoneOf } from '../manifest.ts';
+import { checkSettingsSchema } from '../settings.ts';
 
 /** Rules for the scopes and subscriptions of a manifest. */
 interface RequestRules {

@@ -11,7 +11,7 @@ import { tenantStatement } from '../../../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../../../platform/store/store.ts';
 import type { Declared } from '../../secrets/rows.ts';
 import { publisher } from '../contract.ts';
-import type { Install } from '../schema.ts';
+import type { Install } from '../model.ts';
 
 /** Limit of stored versions per install. */
 const versionsMax = 20;

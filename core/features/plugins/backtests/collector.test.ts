@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { createCollector } from './collector.ts';
+import { unwanted } from './worker.ts';
+
+test('percentiles use the nearest rank, also with few runs', () => {
+  const report = (...cpu: number[]) => {
+    const collector = createCollector({ sinceMs: 0, untilMs: 86_400_000 });
+    for (const cpuMs of cpu) collector.add({ id: 'evt_1' } as EventRow, { ...unwanted, cpuMs });
+    const { cpuMsP50, cpuMsP95 } = collector.report({
+      window: { since: '', until: '', toSequence: 0 },
+      events: { looked: 0, wanted: 0, cut: 0 },
+      endedBy: null,
+    }).costs;
+    return [cpuMsP50, cpuMsP95];
+  };
+  expect(report()).toEqual([0, 0]);
+  expect(report(7)).toEqual([7, 7]);
+  expect(report(9, 1)).toEqual([1, 9]);
+  expect(report(...Array.from({ length: 100 }, (_, at) => at + 1))).toEqual([50, 95]);
+});

@@ -1,0 +1,188 @@
+// Accumulates the effects of a version, event by event, into the report of a backtest.
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { dayMs } from '../../../platform/lib/time/time.ts';
+import { short } from '../../../kernel/changes/change.ts';
+import type { RunEffect } from '../runs/effects.ts';
+import { type Afterwards, fieldEffectsOf, isSame } from './fields.ts';
+import type { Agreement, BacktestReport, FieldReport, Sampled } from './schema.ts';
+import type { Tried } from './trial.ts';
+
+/** Limit of effects that the report lists. */
+const effectsMax = 500;
+const samplesMax = 5;
+/** Limit of groups of other effects, and of groups of failures. */
+const distinctMax = 100;
+/** Limit of effects stored to recognize repetitions. */
+const rememberedMax = 200_000;
+
+interface Window {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
+type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
+
+export interface Collector {
+  /** Adds the outcome of a run. Returns its new effects on issue fields, to be passed to `compare`. */
+  add(event: EventRow, tried: Tried): readonly RunEffect[];
+  compare(event: EventRow, effect: RunEffect, after: Afterwards): void;
+  readonly runs: number;
+  readonly cpuMs: number;
+  report(more: Pick<BacktestReport, 'window' | 'events' | 'endedBy'>): BacktestReport;
+}
+
+export function createCollector({ sinceMs, untilMs }: Window): Collector {
+  const comparisons = createComparisons();
+  const others = new Map<string, SampledCount>();
+  const failures = new Map<string, SampledCount>();
+  const asOfNow = new Map<string, number>();
+  const known = new Set<string>();
+  const cpu: number[] = [];
+  let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
+
+  /** False for a repetition: a trial commits nothing, so a plugin may make the same change at every event. */
+  const isNew = (effect: RunEffect): boolean => {
+    const key = JSON.stringify([effect.id, fieldEffectsOf(effect)]);
+    if (known.has(key)) return false;
+    if (known.size < rememberedMax) known.add(key);
+    return true;
+  };
+
+  const addOther = (event: EventRow, effect: RunEffect): void => {
+    const values = Object.fromEntries(fieldEffectsOf(effect).map(({ field, wouldBe }) => [field, wouldBe]));
+    sampled(others, `${effect.kind} ${effect.action}`, { eventId: event.id, values });
+  };
+
+  return {
+    get runs() {
+      return cpu.length;
+    },
+    get cpuMs() {
+      return cpuMs;
+    },
+    add(event, tried) {
+      cpu.push(tried.cpuMs);
+      cpuMs += tried.cpuMs;
+      calls += tried.calls.length;
+      refused += tried.calls.filter((code) => code === 'egress_denied').length;
+      for (const operation of tried.asOfNow) asOfNow.set(operation, (asOfNow.get(operation) ?? 0) + 1);
+      if (tried.error) {
+        failed++;
+        const { code, message } = tried.error;
+        sampled(failures, code, { eventId: event.id, message: short(message) }, shapeOf(message));
+      }
+      const compared: RunEffect[] = [];
+      for (const effect of tried.effects)
+        if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
+        else if (isNew(effect)) compared.push(effect);
+        else repeated++;
+      return compared;
+    },
+    compare: comparisons.add,
+    report({ window, events, endedBy }) {
+      return {
+        window,
+        events,
+        endedBy,
+        runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
+        ...comparisons.shown(),
+        effectsRepeated: repeated,
+        others: [...others.values()],
+        failures: [...failures.values()],
+        asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
+        costs: { ...costsOf(cpu, calls, (untilMs - sinceMs) / dayMs), callsRefused: refused },
+      };
+    },
+  };
+}
+
+/** Collects effects on issue fields and compares them with the later changes. */
+function createComparisons() {
+  const fields = new Map<string, Counts>();
+  const effects: BacktestReport['effects'][number][] = [];
+  let leftOut = 0;
+  return {
+    add(event: EventRow, effect: RunEffect, { people, run }: Afterwards): void {
+      for (const one of fieldEffectsOf(effect)) {
+        const { field } = one;
+        const counts = fields.get(field) ?? countsOf(field);
+        fields.set(field, counts);
+        const agreement = agreementOf(one, people);
+        counts.wouldChange++;
+        counts[agreement]++;
+        if (run.has(field)) counts[isSame(one, run.get(field)) ? 'thenSame' : 'thenOther']++;
+        if (effects.length === effectsMax) leftOut++;
+        else
+          effects.push({
+            eventId: event.id,
+            sequence: event.sequence,
+            issueId: effect.id,
+            at: new Date(event.createdAt).toISOString(),
+            ...one,
+            people: agreement,
+            peopleMadeIt: people.get(field) ?? null,
+            runMadeIt: run.get(field) ?? null,
+          });
+      }
+    },
+    shown: () => ({
+      fields: [...fields.values()].map(withAgreement).sort((a, b) => b.wouldChange - a.wouldChange),
+      effects,
+      effectsLeftOut: leftOut,
+    }),
+  };
+}
+
+/** @param cpu CPU time of each run, in milliseconds */
+function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
+  const days = Math.max(windowDays, 1 / 24);
+  const perDay = (sum: number): number => rounded(sum / days);
+  const sorted = cpu.toSorted((a, b) => a - b);
+  // Nearest-rank method: of two runs, the slower one is the 95th percentile.
+  const at = (fraction: number): number => rounded(sorted[Math.ceil(sorted.length * fraction) - 1] ?? 0);
+  const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
+  return {
+    calls,
+    cpuMs: rounded(cpuMs),
+    cpuMsP50: at(0.5),
+    cpuMsP95: at(0.95),
+    perDay: { runs: perDay(cpu.length), cpuMs: perDay(cpuMs), calls: perDay(calls) },
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+function countsOf(field: string): Counts {
+  return { field, wouldChange: 0, same: 0, opposite: 0, nothing: 0, thenSame: 0, thenOther: 0 };
+}
+
+function withAgreement(counts: Counts): FieldReport {
+  const touched = counts.same + counts.opposite;
+  return { ...counts, agreement: touched === 0 ? null : rounded((100 * counts.same) / touched) };
+}
+
+function agreementOf(
+  one: ReturnType<typeof fieldEffectsOf>[number],
+  people: Afterwards['people'],
+): Agreement {
+  if (!people.has(one.field)) return 'nothing';
+  return isSame(one, people.get(one.field)) ? 'same' : 'opposite';
+}
+
+/** Replaces ids, numbers and quoted parts, so that messages of the same failure become equal. */
+function shapeOf(message: string): string {
+  return message.replace(/"[^"]*"|'[^']*'|\b[a-z]{2,4}_[0-9a-z]{20,}\b|\b[A-Z][A-Z0-9]*-\d+\b|\d+/g, '…');
+}
+
+/** @param shape distinguishes groups with the same `what` */
+function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, shape = ''): void {
+  // Beyond the limit, samples are grouped by `what` alone: messages without a common form could make one
+  // group per run.
+  const own = `${what} ${shape}`;
+  const key = all.has(own) || all.size < distinctMax ? own : what;
+  const entry = all.get(key) ?? { what, count: 0, samples: [] };
+  all.set(key, entry);
+  entry.count++;
+  if (entry.samples.length < samplesMax) entry.samples.push(sample);
+}

@@ -1,0 +1,304 @@
+// Implements `fetch` for plugins. It sends only requests that the manifest permits, through the egress guard,
+// and gives all attempts of a run the same answer.
+import type { NetRequest } from '../../../../sdk/plugin/manifest.ts';
+import { EgressError } from '../../../platform/lib/egress/error.ts';
+import type { Egress, EgressResponse } from '../../../platform/lib/egress/egress.ts';
+import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { effectTable } from '../../../kernel/rights/effects.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { Meter } from '../budgets/budget.ts';
+import { CallError } from './gateway.ts';
+import type { Install } from '../installs/model.ts';
+import {
+  findSecrets,
+  formatted,
+  placeholdersOf,
+  secretsForGuest,
+  type HeaderSecret,
+  type SecretsForGuest,
+  readRequest,
+  type GuestRequest,
+} from './request.ts';
+import { openSecrets } from '../secrets/rows.ts';
+import { findJournaled, journalKey, journalOf, type Journal, type JournalRun } from './journal.ts';
+import { isReserved, permit } from './net.ts';
+
+/** Limits: requests per attempt, total time per request, bytes of a response. */
+const fetchesMax = 10;
+const fetchMs = 5_000;
+const answerBytesMax = 1024 * 1024;
+
+/** Sends the requests of one attempt to other servers. */
+export interface Outside {
+  /** @param input untrusted request of the guest. @returns JSON. @throws CallError */
+  ask(input: unknown): Promise<string>;
+}
+
+interface FetchOptions {
+  readonly store: Store;
+  readonly sealing: Sealing;
+  readonly nowMs: () => number;
+  readonly egress: Egress;
+  /** Public base URL of this server. */
+  readonly baseUrl: string;
+}
+
+interface OutsideOf {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly run: JournalRun;
+  readonly meter: Meter;
+  /** False for a simulation: all answers come from the journal. */
+  readonly sends: boolean;
+  /** Scopes of the caller that the run acts for; undefined if there is no caller. */
+  readonly callerScopes: readonly string[] | undefined;
+}
+
+/** A permitted request. */
+interface Outgoing extends GuestRequest {
+  readonly origin: string;
+  readonly net: NetRequest;
+  readonly inHeaders: ReadonlyMap<string, HeaderSecret>;
+}
+
+export interface Outsides {
+  /** Returns the `fetch` implementation of one attempt. */
+  of(of: OutsideOf): Outside;
+  /** Returns the secrets that the attempt can use; undefined if the manifest declares none. */
+  secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
+}
+
+const noRecordedAnswer =
+  'A simulated run sends no requests, and there is no recorded answer to this one. Handle this error, or run the plugin in another mode.';
+const tooManyFetches = `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`;
+
+export function createOutsides(options: FetchOptions): Outsides {
+  const { store } = options;
+  const ownOrigin = new URL(options.baseUrl).origin;
+  /**
+   * Requests in progress, bounded by the open calls of runs. A concurrent attempt with the same request waits
+   * for the same answer.
+   */
+  const underWay = new Map<string, Promise<string>>();
+
+  const permitted = ({ scope, install }: OutsideOf, request: GuestRequest): Outgoing => {
+    const { manifest } = install;
+    const allowed = permit(manifest.net ?? [], request.method, request.url);
+    if (typeof allowed === 'string') throw denied(allowed);
+    const { url, origin } = allowed;
+    if (origin === ownOrigin) throw denied('The request goes to this server. Use ctx instead.');
+    const reserved = Object.keys(request.headers).find(isReserved);
+    if (reserved !== undefined)
+      throw denied(`The header ${reserved} cannot be set by a plugin. Remove it from the request.`);
+    const placeholders = placeholdersOf(options.sealing, scope, install);
+    const inHeaders = findSecrets(manifest, placeholders, { ...request, url, origin });
+    return { ...request, url, origin, net: allowed.request, inHeaders };
+  };
+
+  const answerOnce = async (of: OutsideOf, key: string, outgoing: Outgoing): Promise<string> => {
+    const known = await findJournaled(store, of.scope, key);
+    if (known) return known.answer ?? lost(outgoing);
+    if (!of.sends) throw denied(noRecordedAnswer);
+    const journal = journalOf({ ...options, scope: of.scope, run: of.run });
+    const secrets = of.install.manifest.secrets
+      ? await openSecrets(options, of.scope, of.install.id)
+      : new Map<string, string>();
+    const headers = headersOf(of, key, outgoing, secrets);
+    of.meter.chargeEgress(Buffer.byteLength(outgoing.body ?? ''));
+    const response = await send(options.egress, journal, key, { ...outgoing, headers });
+    const answer = answerText(response, createRedact(secrets));
+    await journal.storeAnswer(key, requestLine(outgoing), answer);
+    // The answer is charged after it is stored, so that a retry on the next day does not repeat the request.
+    of.meter.chargeEgress(Buffer.byteLength(answer));
+    return answer;
+  };
+
+  const ofAttempt = (of: OutsideOf): Outside => {
+    let fetches = 0;
+    const occurrences = new Map<string, number>();
+    return {
+      async ask(input) {
+        requireCaller(of);
+        if (++fetches > fetchesMax) throw new CallError('quota_exceeded', tooManyFetches);
+        const outgoing = permitted(of, readRequest(input));
+        const args = canonical(outgoing);
+        const occurrence = occurrences.get(args) ?? 0;
+        occurrences.set(args, occurrence + 1);
+        const key = journalKey(of.run, 'net.fetch', args, occurrence);
+        const dedupeKey = `${of.scope.workspaceId}/${key}`;
+        const answering =
+          underWay.get(dedupeKey) ??
+          answerOnce(of, key, outgoing).finally(() => void underWay.delete(dedupeKey));
+        underWay.set(dedupeKey, answering);
+        return answering;
+      },
+    };
+  };
+
+  return {
+    of: ofAttempt,
+    secretsFor: (scope, install) => secretsForGuest(options.sealing, scope, install),
+  };
+}
+
+/** Returns the same text for the same request, independent of the present values of secrets and placeholders. */
+function canonical({ method, url, headers, body, inHeaders }: Outgoing): string {
+  const headerPairs = Object.entries(headers).map(([header, value]) => {
+    const secret = inHeaders.get(header);
+    return [header.toLowerCase(), secret ? `{secret ${secret.name}}` : value] as const;
+  });
+  headerPairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return JSON.stringify([method, url, headerPairs, body]);
+}
+
+function requestLine({ method, url }: Outgoing): string {
+  return `${method} ${url}`;
+}
+
+function headersOf(
+  { install }: OutsideOf,
+  key: string,
+  { method, headers, inHeaders }: Outgoing,
+  secrets: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const sent: Record<string, string> = { ...headers };
+  for (const [header, { name, request }] of inHeaders) {
+    const secret = secrets.get(name);
+    if (secret === undefined)
+      throw new CallError(
+        'not_found',
+        `The secret ${name} is not set. Set it with: tatami plugin secrets set ${install.pluginId} ${name}`,
+      );
+    sent[header] = formatted(request, secret);
+  }
+  if (!Object.keys(headers).some((header) => header.toLowerCase() === 'user-agent'))
+    sent['user-agent'] = `Tatami (plugin ${install.pluginId})`;
+  if (method !== 'GET' && method !== 'HEAD') sent['idempotency-key'] = key;
+  return sent;
+}
+
+/** @throws CallError */
+async function send(
+  egress: Egress,
+  journal: Journal,
+  key: string,
+  outgoing: Outgoing,
+): Promise<EgressResponse> {
+  const { method, url, headers, body, net } = outgoing;
+  const isOnce = net.retry === 'never';
+  if (isOnce && !(await journal.reserve(key, requestLine(outgoing)))) return lost(outgoing);
+  try {
+    return await egress.send({
+      method,
+      url,
+      headers: { ...headers },
+      ...(body === null ? {} : { body }),
+      connectTimeoutMs: fetchMs,
+      totalTimeoutMs: fetchMs,
+      responseBytesMax: answerBytesMax,
+    });
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    if (isOnce && !error.sent) await journal.release(key);
+    throw new CallError(codeOf(error), error.message);
+  }
+}
+
+/** Returns JSON for the guest. The body is decoded as UTF-8. @throws CallError */
+function answerText(
+  { status, headers, body, truncated }: EgressResponse,
+  redact: (text: string) => string,
+): string {
+  if (truncated)
+    throw new CallError(
+      'quota_exceeded',
+      `The response is longer than ${answerBytesMax} bytes. Request less data.`,
+    );
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  // An encoded body could have any size after decoding, and could hide secrets from redaction.
+  if (encoding.toLowerCase() !== 'identity')
+    throw denied(
+      `The response has an unrequested content encoding (${encoding.slice(0, 40)}). Use an endpoint that answers without one.`,
+    );
+  const redactedHeaders = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
+  return JSON.stringify({ status, headers: redactedHeaders, body: redact(new TextDecoder().decode(body)) });
+}
+
+/**
+ * Checks the caller's scope. The route of the action already checks it, but the run may start later, after
+ * the plugin or the caller's rights have changed.
+ * @throws CallError
+ */
+function requireCaller({ callerScopes }: OutsideOf): void {
+  const { scope } = effectTable['outside-requests'];
+  if (!callerScopes || callerScopes.includes(scope)) return;
+  throw new CallError(
+    'insufficient_scope',
+    `Requests to other servers require the scope ${scope}, which the caller of this run does not have. Call the action with a key that has it.`,
+  );
+}
+
+function denied(message: string): CallError {
+  return new CallError('egress_denied', message);
+}
+
+function lost(outgoing: Outgoing): never {
+  throw denied(
+    `${requestLine(outgoing)} was already sent and its response was lost. The request is not repeated because the manifest sets retry: never. Check at the receiver whether it was processed.`,
+  );
+}
+
+const codes: Readonly<Partial<Record<EgressError['code'], string>>> = {
+  bad_url: 'egress_denied',
+  bad_request: 'egress_denied',
+  refused_address: 'egress_denied',
+  timeout: 'deadline_exceeded',
+  too_large: 'quota_exceeded',
+};
+
+function codeOf({ code }: EgressError): string {
+  return codes[code] ?? 'unreachable';
+}
+
+// Redacts secrets in responses, because a receiver may echo them and the guest can write all data that it
+// reads.
+
+/**
+ * Returns the Base64 forms of a secret without the characters that depend on adjacent bytes, so that the
+ * secret is found inside other encoded text.
+ */
+function base64Forms(secret: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.from(`${'\0'.repeat(offset)}${secret}`);
+    const whole = bytes.toString('base64').replace(/=+$/, '');
+    const isExact = bytes.length % 3 === 0;
+    const form = whole.slice(Math.ceil((offset * 8) / 6), isExact ? undefined : -1);
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** Returns the forms in which a receiver may echo a secret, longest first. */
+function formsOf(secret: string): string[] {
+  const percent = encodeURIComponent(secret);
+  const hex = Buffer.from(secret).toString('hex');
+  const json = JSON.stringify(secret).slice(1, -1);
+  const forms = new Set([
+    secret,
+    json,
+    json.replaceAll('/', '\\/'),
+    percent,
+    percent.replaceAll('%20', '+'),
+    hex,
+    hex.toUpperCase(),
+    ...base64Forms(secret),
+  ]);
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/** @param secrets values by name; at least 8 characters each, so that no ordinary text matches */
+function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
+  const forms = [...secrets].flatMap(([name, secret]) =>
+    formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),
+  );
+  return (text) => forms.reduce((rest, { form, shown }) => rest.replaceAll(form, () => shown), text);
+}

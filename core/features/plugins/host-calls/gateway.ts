@@ -1,0 +1,217 @@
+// Derives the host calls of plugins from the contracts: each call is the operation of the same name, takes the arguments of its route,
+// and is authorized by that operation's entry in the table of rights. The guest's stubs (core/platform/sandbox/sidecar/guest/generated/surface.ts)
+// and the types of the SDK are generated from this list.
+import { scopeOfContract, type Contract } from '../../../kernel/contract/contract.ts';
+import { contracts } from '../../contracts.ts';
+import { takesIfMatch, type Route } from '../../../kernel/http/route.ts';
+import { camel } from '../../../platform/lib/text/words.ts';
+import type { ValueCall } from '../../../kernel/http/values.ts';
+import type { Staging } from '../../../kernel/changes/staging.ts';
+import type { Cause } from '../../../kernel/events/event.ts';
+import type { App, Caller } from '../../../kernel/http/app.ts';
+import type { Principal } from '../../../kernel/http/principal.ts';
+import { scopeOf, type Scope } from '../../../platform/store/store.ts';
+import type { Meter } from '../budgets/budget.ts';
+import { rightsOfInstall } from '../installs/manifest.ts';
+import type { Install } from '../installs/model.ts';
+import type { OwnValues } from '../kv/own.ts';
+import type { OwnOneTimeJobs } from '../schedules/own.ts';
+import type { Outside } from './fetch.ts';
+
+/** Part of the request that an argument becomes, in argument order: `{id}` of the path, body, query, headers. */
+export type Argument = 'id' | 'body' | 'query' | 'options';
+
+export interface HostCall {
+  readonly route: Route;
+  readonly takes: readonly Argument[];
+  readonly isRead: boolean;
+}
+
+/** Keyed by call name, such as `issues.get`. */
+export type HostCalls = ReadonlyMap<string, HostCall>;
+
+/** @throws Error if a contract names a call that no plugin can make */
+export function hostCallsOf(routes: readonly Route[]): HostCalls {
+  const byName = new Map(routes.map((route) => [route.name, route]));
+  return new Map(
+    contracts.flatMap((contract) =>
+      (contract.calls ?? []).map((operation) => {
+        const name = `${contract.path}.${operation}`;
+        return [callName(contract, operation), hostCallOf(contract, name, byName.get(name))] as const;
+      }),
+    ),
+  );
+}
+
+/**
+ * Returns the name of a call in the SDK: `reactions.listOnIssue` for the operation `reactions.list-on-issue`.
+ */
+export function callName({ path }: Contract, operation: string): string {
+  return `${path}.${camel(operation)}`;
+}
+
+function hostCallOf(contract: Contract, name: string, route: Route | undefined): HostCall {
+  if (route?.kind !== 'read' && route?.kind !== 'write')
+    throw new Error(`The host call ${name} has no route that reads or writes.`);
+  const isRead = route.kind === 'read';
+  // The guest exposes a call by the scope of its namespace, so the route must require the same scope.
+  if (route.scope !== scopeOfContract(contract, isRead ? 'read' : 'write'))
+    throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
+  return { route, takes: takesOf(name, route), isRead };
+}
+
+function takesOf(name: string, route: Route): Argument[] {
+  const params = Object.keys(route.params?.properties ?? {});
+  if (params.some((param) => param !== 'id')) throw new Error(`The host call ${name} takes more than an id.`);
+  const all: readonly (readonly [Argument, boolean])[] = [
+    ['id', params.length > 0],
+    ['body', route.body !== undefined],
+    ['query', route.query !== undefined],
+    ['options', takesIfMatch(route)],
+  ];
+  return all.filter(([, isTaken]) => isTaken).map(([argument]) => argument);
+}
+
+/** Sends the host calls of a run to the API in process, as the plugin. */
+export interface HostGateway {
+  /** Performs an API request. The body of the response is JSON text for the guest. */
+  readonly call: Caller<string>;
+  readonly hostCalls: HostCalls;
+  /** Route that lists the plugin's own keys. */
+  readonly listKeys: Route;
+}
+
+/** Resolves the routes of all host calls; call once per app. */
+export function hostGatewayOf(app: App): HostGateway {
+  return {
+    call: app.caller((body) => {
+      const taken = textOf(body);
+      return { taken, bytes: taken.length };
+    }),
+    hostCalls: hostCallsOf(app.routes),
+    listKeys: app.route('plugins.kv.list'),
+  };
+}
+
+/** Stored values and jobs of the plugin, as a run sees them. */
+export interface OwnState {
+  readonly values: OwnValues;
+  readonly oneTimeJobs: OwnOneTimeJobs;
+}
+
+export interface BridgeCall extends OwnState {
+  readonly gateway: HostGateway;
+  /** The plugin, with its rights limited to those of the caller if there is one. */
+  readonly principal: Principal;
+  readonly installId: string;
+  readonly staged: Staging;
+  readonly outside: Outside;
+  readonly cause: Cause;
+  readonly meter: Meter;
+  readonly traceparent: string | null;
+}
+
+/** Returns the plugin as principal, with the rights granted to its install and narrowed by its manifest. */
+export function principalOf({ workspaceId }: Scope, install: Install): Principal {
+  const { id, manifest, pluginId } = install;
+  return {
+    scope: scopeOf(workspaceId, id),
+    actor: { kind: 'plugin', id, name: manifest.name ?? pluginId },
+    ...rightsOfInstall(install),
+    tokenId: id,
+  };
+}
+
+/** Returns the JSON of a successful answer. @throws CallError if the API refuses the request */
+export async function callGateway(call: BridgeCall, route: Route, gatewayCall: GatewayCall): Promise<string> {
+  const { principal, cause, staged, traceparent } = call;
+  if (route.scope !== null) call.meter.useScope(route.scope);
+  const outcome = await call.gateway.call(route, {
+    ...gatewayCall,
+    principal,
+    cause,
+    staged,
+    traceparent,
+    isCounted: false,
+  });
+  const { error } = outcome;
+  if (!error) return outcome.body;
+  if (error.code === 'not_found')
+    throw new CallError(
+      'not_found',
+      'The object does not exist, or the plugin cannot see it. Check the id and the scopes granted to the plugin.',
+    );
+  throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
+}
+
+/** Error of a host call. The guest receives its code and message unchanged. */
+export class CallError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export type GatewayCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
+
+/** @throws CallError validation_failed */
+export function gatewayCallOf({ takes }: HostCall, args: readonly unknown[]): GatewayCall {
+  const argument = (name: Argument): unknown => {
+    const at = takes.indexOf(name);
+    // `ids.map(ctx.issues.get)` passes the array index as second argument; no second argument of a call is a number.
+    return takes[0] === 'id' && at === 1 && typeof args[1] === 'number' ? undefined : args[at];
+  };
+  const { ifVersion } = objectOf((takes.includes('options') && argument('options')) || {});
+  return {
+    params: takes.includes('id') ? { id: idOf(argument('id')) } : {},
+    ...(takes.includes('query') ? { query: queryOf(argument('query')) } : {}),
+    ...(takes.includes('body') ? { body: objectOf(argument('body')) } : {}),
+    ...(ifVersion === undefined ? {} : { ifMatch: versionOf(ifVersion) }),
+  };
+}
+
+function idOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^[\w-]{1,80}$/.test(value))
+    throw new CallError('validation_failed', 'An id must be a string of up to 80 letters, digits, _ and -.');
+  return value;
+}
+
+/** An invalid version becomes one that no object has, so the request fails as a version conflict. */
+function versionOf(value: unknown): number {
+  return /^\d{1,15}$/.test(String(value)) ? Number(value) : -1;
+}
+
+/** @throws CallError validation_failed */
+export function queryOf(value: unknown): Record<string, unknown> {
+  return value === undefined || value === null ? {} : objectOf(value);
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new CallError('validation_failed', 'The argument must be an object.');
+  return value as Record<string, unknown>;
+}
+
+const descriptionCharsMax = 64 * 1024;
+
+/** Returns the JSON of an answer with long descriptions cut; `null` for an empty answer. */
+function textOf(body: unknown): string {
+  if (body === undefined) return 'null';
+  const text = JSON.stringify(body);
+  return text.length <= descriptionCharsMax ? text : JSON.stringify(cutDescriptions(body));
+}
+
+/** Cuts `description` of the object itself, of its `previous`, and of the items of a page. */
+export function cutDescriptions(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(cutDescriptions);
+  const object = value as Record<string, unknown>;
+  const copy: Record<string, unknown> = { ...object };
+  for (const inner of ['data', 'previous']) if (inner in copy) copy[inner] = cutDescriptions(copy[inner]);
+  if (typeof object.description === 'string' && object.description.length > descriptionCharsMax) {
+    copy.description = object.description.slice(0, descriptionCharsMax).toWellFormed();
+    copy.truncated = true;
+  }
+  return copy;
+}

@@ -1,0 +1,242 @@
+// Caches which plugins of a workspace subscribe to which event type, so that an event without subscribers
+// costs one map lookup. The registry is a section of the workspace cache, reloaded after each committed
+// change of an install or custom field.
+import { LRUCache } from 'lru-cache';
+import type { PackageSourceMap } from '../../../../sdk/plugin/manifest.ts';
+import type { WorkspaceCache } from '../../../kernel/changes/workspace-cache.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import {
+  erasOf,
+  readPastSubscriptions,
+  type Eras,
+} from '../../../kernel/events/consumers/past-subscriptions.ts';
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import { parseFilter, type FilterFields } from '../../../platform/lib/filter/filter.ts';
+import { passesOf, type Passes } from '../../../platform/lib/filter/filter-match.ts';
+import type { Rights } from '../../../kernel/rights/rights.ts';
+import type { Log } from '../../../platform/lib/log.ts';
+import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
+import { field } from '../../fields/contract.ts';
+import { matchingTypes, rightsOfInstall } from './manifest.ts';
+import {
+  installModel,
+  type Install,
+  withPastSubscription,
+  consumerName,
+  type InstallSubscription,
+} from './model.ts';
+import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from '../source-positions.ts';
+
+export interface Subscription {
+  readonly install: Install;
+  readonly rights: Rights;
+  readonly type: string;
+  /** Matches event data against the filter; null if the subscription has none. */
+  readonly passes: Passes | null;
+  readonly self: 'skip' | 'deliver';
+  readonly order: 'issue' | 'none';
+}
+
+interface SourceMaps {
+  /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
+  sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
+  /** Drops the cached source map of code that was stored again, perhaps with another map. */
+  codeStored(scope: Scope, sha256: string): void;
+}
+
+export interface Registry extends SourceMaps {
+  /** True if any plugin subscribes to events now, or subscribed to events after a sequence. */
+  listens(scope: Scope, after: number): Promise<boolean>;
+  /** Returns the subscriptions to a type that active installs had at the event with this sequence. */
+  subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
+  /** Returns the present subscriptions of active installs to a type. */
+  subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
+  /** Returns an active install; undefined if it was removed, paused or disabled. */
+  active(scope: Scope, installId: string): Promise<Install | undefined>;
+  source(scope: Scope, sha256: string): Promise<string>;
+}
+
+const activeInstalls = tenantStatement<SqlRow>(
+  'plugins.active',
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
+);
+const readCode = tenantStatement<{ source: string }>(
+  'plugin_code.read',
+  'SELECT source FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
+);
+const readSourceMap = tenantStatement<{ source_map: string | null }>(
+  'plugin_code.read_source_map',
+  'SELECT source_map FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
+);
+
+interface Listeners {
+  readonly installs: ReadonlyMap<string, Install>;
+  readonly byType: Eras<ByType>;
+}
+
+export type ByType = ReadonlyMap<string, readonly Subscription[]>;
+
+const none: readonly Subscription[] = [];
+
+/** Dependencies for building a subscription. */
+interface Reading {
+  readonly log: Log;
+  readonly filterFields: (eventType: string) => FilterFields;
+}
+
+export function createRegistry(options: {
+  store: Store;
+  cache: WorkspaceCache;
+  log: Log;
+  filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}): Registry {
+  const { store, log } = options;
+  const { of } = options.cache.section<Listeners>({
+    // The filterable fields depend on the custom fields of the workspace.
+    kinds: new Set([installModel.name, field.name]),
+    load: async (scope) => {
+      const directory = await options.directoryOf(scope);
+      const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
+      const installs = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
+      const past = await readPastSubscriptions<InstallSubscription>(store, scope, consumerName);
+      return {
+        installs: new Map(installs.map((install) => [install.id, install])),
+        byType: erasOf<Install, InstallSubscription, ByType>(
+          installs,
+          past,
+          ({ subscription }, install) => install && withPastSubscription(install, subscription),
+          (wanting) => byTypeOf({ log, filterFields }, wanting),
+        ),
+      };
+    },
+    move: () => undefined,
+  });
+  return {
+    async listens(scope, after) {
+      const { byType } = await of(scope);
+      return byType.now.size > 0 || byType.pastUntil > after;
+    },
+    subscriptionsAt: async (scope, eventType, sequence) =>
+      (await of(scope)).byType.at(sequence).get(eventType) ?? none,
+    subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
+    active: async (scope, installId) => (await of(scope)).installs.get(installId),
+    source: createSources(store),
+    ...createLookupCache(store, log),
+  };
+}
+
+/** Returns the subscriptions of installs by event type, limited to events that they can read. */
+export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
+  const byType = new Map<string, Subscription[]>();
+  for (const install of installs) {
+    const rights = rightsOfInstall(install);
+    for (const type of matchingTypes(install)) {
+      const subscription = subscriptionOf(reading, install, rights, type);
+      byType.set(type, [...(byType.get(type) ?? []), subscription]);
+    }
+  }
+  return byType;
+}
+
+function subscriptionOf(reading: Reading, install: Install, rights: Rights, type: string): Subscription {
+  const { filter, self = 'skip', order = 'issue' } = install.manifest.on?.[type] ?? {};
+  return {
+    install,
+    rights,
+    type,
+    passes: filter ? readFilter(reading.log, install, filter, reading.filterFields(type)) : null,
+    self,
+    order,
+  };
+}
+
+function readFilter(log: Log, install: Install, filter: unknown, fields: FilterFields): Passes {
+  try {
+    return passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
+  } catch (error) {
+    // The filter was valid under the rules at installation; one invalid filter must not block the workspace.
+    log('error', 'plugin filter is invalid', {
+      pluginId: install.id,
+      error: errorForLog(error),
+    });
+    return () => false;
+  }
+}
+
+const sourceCharsMax = 32 * 1024 * 1024;
+
+/** Caches the code of installs, and evicts the least recently used first. */
+function createSources(store: Store): Registry['source'] {
+  const sources = new LRUCache<string, string>({
+    maxSize: sourceCharsMax,
+    sizeCalculation: (source) => source.length + 1,
+  });
+  return async (scope, sha256) => {
+    const known = sources.get(`${scope.workspaceId} ${sha256}`);
+    if (known !== undefined) return known;
+    const row = await store.readOne(scope, readCode, { sha256 });
+    if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
+    sources.set(`${scope.workspaceId} ${sha256}`, row.source);
+    return row.source;
+  };
+}
+
+/** A parsed map takes about twenty times its text in memory. */
+const sourceMapCharsMax = 2 * 1024 * 1024;
+/**
+ * Budget for parsing source maps, in ms per second. Beyond it, stacks of failed runs have bundle positions
+ * instead of source positions.
+ */
+const readingMsMax = 50;
+
+/** Caches the source maps of installs whose runs failed, and evicts the least recently used first. */
+function createLookupCache(store: Store, log: Log): SourceMaps {
+  const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
+    maxSize: sourceMapCharsMax,
+    sizeCalculation: ({ chars }) => chars + 1,
+  });
+  let spent = { second: 0, ms: 0 };
+  let storedTimes = 0;
+  const read = (text: string): SourceMapLookup => {
+    const fromMs = performance.now();
+    try {
+      const find = sourceMapLookupOf(JSON.parse(text) as PackageSourceMap);
+      // The map is decoded lazily: the lookup forces it here, inside the measured time.
+      find(1, 1);
+      return find;
+    } finally {
+      spent.ms += performance.now() - fromMs;
+    }
+  };
+  const find = async (scope: Scope, sha256: string): Promise<SourceMapLookup> => {
+    const key = `${scope.workspaceId} ${sha256}`;
+    const cached = known.get(key);
+    if (cached) return cached.find;
+    const second = Math.floor(performance.now() / 1000);
+    if (spent.second !== second) spent = { second, ms: 0 };
+    if (spent.ms > readingMsMax) return emptyLookup;
+    const storedBefore = storedTimes;
+    const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
+    const sourceMapLookup = text === null ? emptyLookup : read(text);
+    // A map that was read while code was stored may be the previous one, so it is not cached.
+    if (storedTimes === storedBefore) known.set(key, { find: sourceMapLookup, chars: text?.length ?? 0 });
+    return sourceMapLookup;
+  };
+  return {
+    async sourceMapLookup(scope, sha256) {
+      try {
+        return await find(scope, sha256);
+      } catch (error) {
+        // The run still ends; the stack of its error then has bundle positions.
+        log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
+        return emptyLookup;
+      }
+    },
+    codeStored(scope, sha256) {
+      storedTimes++;
+      known.delete(`${scope.workspaceId} ${sha256}`);
+    },
+  };
+}

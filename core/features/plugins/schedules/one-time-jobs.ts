@@ -1,0 +1,211 @@
+// Stores pending one-time jobs: one row per install and job name, and one work row. Both are written with the
+// effects of the run that schedules the job.
+import type { Change, Entity } from '../../../kernel/changes/change.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
+import { declared } from '../installs/manifest.ts';
+
+/** Limit of pending jobs per install. */
+export const pendingMax = 1_000;
+export const oneTimeWork = 'once';
+export const oneTimeJobModelName = 'scheduled_run';
+
+export interface OneTimeJob extends Entity {
+  readonly installId: string;
+  readonly name: string;
+  readonly createdAt: number;
+  /** Null once canceled. */
+  readonly dueAt: number | null;
+  /** JSON of a `RunInput` (`runs/input.ts`). */
+  readonly inputJson: string;
+}
+
+export interface OneTimeJobRow {
+  readonly id: string;
+  readonly install_id: string;
+  readonly name: string;
+  readonly due_at: number;
+  readonly input_json: string;
+  readonly version: number;
+  readonly created_at: number;
+}
+
+export const oneTimeJobColumns = 'id, install_id, name, due_at, input_json, version, created_at';
+
+const find = tenantStatement<OneTimeJobRow>(
+  'one_offs.find',
+  `SELECT ${oneTimeJobColumns} FROM one_offs WHERE workspace_id = :ws AND id = :id`,
+);
+const count = tenantStatement<{ count: number }>(
+  'one_offs.count',
+  'SELECT count(*) AS count FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+);
+/** Inserts nothing if the limit is reached. */
+const insert = tenantStatement(
+  'one_offs.insert',
+  `INSERT INTO one_offs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
+   SELECT :ws, :id, :installId, :name, :dueAt, :inputJson, :version, :createdAt
+   WHERE (SELECT count(*) FROM one_offs WHERE workspace_id = :ws AND install_id = :installId) < ${pendingMax}`,
+);
+const update = tenantStatement(
+  'one_offs.update',
+  `UPDATE one_offs SET due_at = :dueAt, input_json = :inputJson, version = :version
+   WHERE workspace_id = :ws AND id = :id AND version = :base`,
+);
+const remove = tenantStatement(
+  'one_offs.remove',
+  'DELETE FROM one_offs WHERE workspace_id = :ws AND id = :id AND version = :base',
+);
+/** Increments the epoch, so that a worker with a lease of the previous job cannot finish it. */
+const queue = tenantStatement(
+  'one_offs.queue',
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   VALUES (:ws, :id, '${oneTimeWork}', :installId, :dueAt, 0, NULL, 1)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET due_at = :dueAt, lease_until = 0, lease_owner = NULL, epoch = epoch + 1`,
+);
+const unqueue = tenantStatement(
+  'one_offs.unqueue',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${oneTimeWork}'`,
+);
+/** Jobs that became due while the plugin was disabled are due at once. */
+const requeueAll = tenantStatement(
+  'one_offs.requeue_all',
+  `UPDATE due_work SET lease_until = 0, lease_owner = NULL, epoch = epoch + 1,
+     due_at = (SELECT due_at FROM one_offs AS o WHERE o.workspace_id = :ws AND o.id = due_work.id)
+   WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+);
+const unqueueAll = tenantStatement(
+  'one_offs.unqueue_all',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+);
+const removeAll = tenantStatement(
+  'one_offs.remove_all',
+  'DELETE FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+);
+
+export function idOfOneTimeJob(installId: string, name: string): string {
+  return `${installId}/${oneTimeWork}/${name}`;
+}
+
+/** Returns the schedule of a job name: `remind` for `remind:iss_…`. */
+export function scheduleOf(name: string): string {
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(0, colon);
+}
+
+export async function findOneTimeJob(store: Store, scope: Scope, id: string): Promise<OneTimeJob | null> {
+  const row = await store.readOne(scope, find, { id });
+  return row ? oneTimeJobOf(row) : null;
+}
+
+export async function countOneTimeJobs(store: Store, scope: Scope, installId: string): Promise<number> {
+  return (await store.readOne(scope, count, { installId }))?.count ?? 0;
+}
+
+function oneTimeJobOf(row: OneTimeJobRow): OneTimeJob {
+  return {
+    id: row.id,
+    installId: row.install_id,
+    name: row.name,
+    dueAt: row.due_at,
+    inputJson: row.input_json,
+    version: row.version,
+    createdAt: row.created_at,
+  };
+}
+
+/**
+ * Returns the change that stores a job. The versions of a new job start at the present time, so that they
+ * exceed those of any earlier job of the same name.
+ * @param before the stored job; null if there is none
+ */
+export function changeOneTimeJob(
+  before: OneTimeJob | null,
+  after: Omit<OneTimeJob, 'id' | 'version' | 'createdAt'>,
+  nowMs: number,
+): Change & { readonly after: OneTimeJob } {
+  const id = idOfOneTimeJob(after.installId, after.name);
+  const version = (before?.version ?? nowMs) + 1;
+  return makeChange(before, { ...after, id, version, createdAt: before?.createdAt ?? nowMs });
+}
+
+function makeChange(before: OneTimeJob | null, after: OneTimeJob): Change & { readonly after: OneTimeJob } {
+  return {
+    kind: oneTimeJobModelName,
+    id: after.id,
+    before,
+    after,
+    baseVersion: before?.version ?? null,
+    isSilent: true,
+    ops: (scope) => opsOf(scope, before, after),
+    events: () => [],
+    followedBy: (later) => makeChange(before, { ...(later.after as OneTimeJob), version: after.version }),
+  };
+}
+
+function opsOf(scope: Scope, before: OneTimeJob | null, after: OneTimeJob): Op[] {
+  const { id, installId, name, dueAt, inputJson, version, createdAt } = after;
+  if (dueAt === null) return before ? endOneTimeJobOps(scope, before) : [];
+  const row = before
+    ? tenantOp(scope, update, { id, dueAt, inputJson, version, base: before.version }, { expectRows: 1 })
+    : tenantOp(
+        scope,
+        insert,
+        { id, installId, name, dueAt, inputJson, version, createdAt },
+        { expectRows: 1 },
+      );
+  return [row, tenantOp(scope, queue, { id, installId, dueAt })];
+}
+
+/** Returns the ops that end a pending job; they fail the batch if the job changed. */
+export function endOneTimeJobOps(scope: Scope, job: OneTimeJob): Op[] {
+  return [removeOneTimeJobOp(scope, job), tenantOp(scope, unqueue, { id: job.id })];
+}
+
+/** Removes only the row of a job; its work row is finished separately. */
+export function removeOneTimeJobOp(scope: Scope, { id, version }: OneTimeJob): Op {
+  return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
+}
+
+/** Returns the ops that update the pending jobs of an install whose state changed. */
+export function oneTimeJobsAfterOps(
+  scope: Scope,
+  install: { readonly id: string; readonly state: string; readonly deletedAt: number | null },
+): Op[] {
+  const { id: installId, state, deletedAt } = install;
+  if (deletedAt !== null)
+    return [tenantOp(scope, unqueueAll, { installId }), tenantOp(scope, removeAll, { installId })];
+  return state === 'active' ? [tenantOp(scope, requeueAll, { installId })] : [];
+}
+
+type Schedules = PluginManifest;
+
+/** Bounded by `pendingMax`. */
+const waitingNames = tenantStatement<{ name: string }>(
+  'one_offs.names',
+  'SELECT name FROM one_offs WHERE workspace_id = :ws AND install_id = :installId ORDER BY name',
+);
+
+/** True if the version has the job's schedule, without `cron`. */
+export function handlesOneTimeJob({ schedules }: Schedules, name: string): boolean {
+  const schedule = declared(schedules, scheduleOf(name));
+  return schedule !== undefined && schedule.cron === undefined;
+}
+
+/** Returns a sentence for each schedule that pending jobs of an install need and the version lacks. */
+export async function unhandledOneTimeJobs(
+  { store, scope }: Context,
+  installId: string,
+  manifest: Schedules,
+): Promise<string[]> {
+  const rows = await store.read(scope, waitingNames, { installId });
+  const unhandled = rows.filter(({ name }) => !handlesOneTimeJob(manifest, name));
+  const bySchedule = Map.groupBy(unhandled, ({ name }) => scheduleOf(name));
+  return [...bySchedule].map(([schedule, { length }]) => {
+    const waits = length === 1 ? 'is pending' : 'are pending';
+    return `${counted(length, 'one-time job')} of ${schedule} ${waits}, but this version has no schedule ${schedule} without cron: each will fail with no_handler when due.`;
+  });
+}
