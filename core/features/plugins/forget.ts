@@ -216,12 +216,13 @@ async function textOf(compressed: ArrayBuffer | Uint8Array): Promise<string> {
   return new TextDecoder().decode(await Bun.zstdDecompress(compressed));
 }
 
-// Removes entries about given objects from the reports of backtests, gates and shadows. Totals are unchanged.
-
 /** Report fields whose entries are each about one event or one object. */
 const entries: ReadonlySet<string> = new Set(['effects', 'samples', 'differences']);
 
-/** @returns the same value if no entry is about the objects */
+/**
+ * Removes entries about given objects from a report of a backtest, gate or shadow. Totals are unchanged.
+ * @returns the same value if no entry is about the objects
+ */
 export function withoutEntries<T>(report: T, isAbout: Mentions): T {
   return isAbout(JSON.stringify(report)) ? (pruned(report, isAbout) as T) : report;
 }

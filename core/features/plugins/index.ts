@@ -2,8 +2,7 @@ import { systemStatement } from '../../platform/store/statement.ts';
 import { type Metric, defineFeature } from '../../kernel/feature.ts';
 import { pluginFacts } from './checks.ts';
 import { plugin } from './installs/contract.ts';
-import { AutomationRun } from './runs/contract.ts';
-import { AutomationUndone } from './undo/contract.ts';
+import { AutomationRun, AutomationUndone } from './contract.ts';
 import { installModel } from './installs/model.ts';
 import { pluginSamples } from './samples.ts';
 

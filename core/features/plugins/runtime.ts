@@ -1,25 +1,48 @@
 // Assembles the plugin runtime for the server: routes, background workers, start and stop.
+import { pluginSettings } from './settings.ts';
+import { createConsumer, type Consumer } from '../../kernel/events/consumers/consumer.ts';
+import {
+  createUnitQueue,
+  createWorkQueue,
+  type UnitQueue,
+  type WorkQueue,
+} from '../../kernel/events/work/queue.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { type Op, scopeOf } from '../../platform/store/store.ts';
+import { createBudgetWaits, type BudgetWaits, deferringBudget } from './budgets/waits.ts';
+import { createBacktests, type Backtests } from './backtests/worker.ts';
+import { createCallQueue } from './host-calls/bridge.ts';
+import { backfillOps } from './backfill/rows.ts';
+import { createBackfillWorker } from './backfill/worker.ts';
+import { createDisable, type StateOps, createFailureWatch, checkEngines } from './installs/disable.ts';
+import { consumerName, installModel, type Install } from './installs/model.ts';
+import { oneTimeJobsAfterOps, oneTimeWork, oneTimeJobModelName } from './schedules/one-time-jobs.ts';
+import { createOneTimeWorker, createSchedules, type Schedules } from './schedules/schedules.ts';
+import { createOutsides } from './host-calls/fetch.ts';
+import { routesAfterOps } from './inbound/rows.ts';
+import { createPlanner, runRows, type RunUnit } from './planning/planner.ts';
+import { createRecorder } from './recorder/recorder.ts';
+import { createRunner, type Runner } from './planning/runner.ts';
+import type { AttemptDeps, PluginDeps, RunDeps, PluginRuntimeOptions } from './deps.ts';
+import { createRunEnds, type RunEnds } from './inbound/answer.ts';
+import { findRun } from './runs/rows.ts';
+import { createShadowWork, type ShadowWork } from './shadows/work.ts';
+import { createNotifyLoop } from './planning/loops.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { ScopeRequests } from '../../kernel/rights/rights.ts';
 import { unheldNarrowing } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
-import { scopeOf } from '../../platform/store/store.ts';
-import type { PluginDeps, PluginRuntimeOptions } from './deps.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage } from './budgets/usage.ts';
-import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
 import { backfillRoutes } from './backfill/routes.ts';
-import { createFailureWatch, checkEngines } from './installs/disable.ts';
 import { inboundRoutes } from './inbound/routes.ts';
-import { trustOf } from './installs/versions/trust.ts';
+import { trustOf } from './installs/versions/check.ts';
 import { installRoutes } from './installs/routes.ts';
 import { versionRoutes } from './installs/versions/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
-import { installModel, type Install } from './installs/model.ts';
-import { oneTimeJobModelName } from './schedules/one-time-jobs.ts';
 import { actionRoutes } from './inbound/actions.ts';
 import { scheduledRoutes } from './schedules/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
@@ -36,7 +59,6 @@ import { undoModelsOf } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
-import { createWorkers, type PluginWorkers } from './workers.ts';
 
 /** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
@@ -47,7 +69,7 @@ const anyInstall = systemStatement<{ id: string }>(
   "SELECT id FROM plugins WHERE deleted_at IS NULL AND state = 'active' LIMIT 1",
 );
 
-export interface PluginRuntime {
+interface PluginRuntime {
   readonly routes: readonly Route[];
   start(): Promise<void>;
   /** Reschedules planned work after the system clock was set. */
@@ -61,9 +83,9 @@ export interface PluginRuntime {
 }
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
-  const { clock, sandbox, cache, filterFields, directoryOf } = options;
+  const { clock, sandbox } = options;
   const { store, log } = options.services;
-  const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
+  const registry = createRegistry(options);
   const failures = createFailureWatch(clock.monotonicMs);
   const usage = createUsage({ store, log, clock });
   let stopping = false;
@@ -201,4 +223,107 @@ function routesOf(
     ...secretRoutes,
     ...proposalRoutes(app, { committer, sources, storeForUndo: storeChangesOps }),
   ];
+}
+
+/**
+ * Limit of runs in memory, with their events. The sandbox decides how many of them run in parallel, and runs
+ * one at a time per partition.
+ */
+const runsInMemory = 512;
+/** Limit of backfills that are counted or performed at once. */
+const concurrentBackfills = 16;
+/** Limit of one-time jobs that are queued at once. */
+const concurrentOneTimeJobs = 64;
+
+interface PluginWorkers {
+  readonly runner: Runner;
+  readonly ends: RunEnds;
+  readonly runs: WorkQueue;
+  readonly schedules: Schedules;
+  readonly oneTimeJobs: WorkQueue;
+  readonly backfills: WorkQueue;
+  readonly consumer: Consumer;
+  readonly backtests: Backtests;
+  readonly shadows: ShadowWork;
+  readonly waits: BudgetWaits;
+  readonly stateOps: StateOps;
+}
+
+/**
+ * Assembles the consumer that plans runs, and the queues of runs, schedules, one-time jobs and
+ * backfills.
+ */
+function createWorkers(deps: PluginDeps): PluginWorkers {
+  const { clock, registry } = deps;
+  const { store, ids, log } = deps.services;
+  const stateOps: StateOps = (install, { scope }) => [
+    ...oneTimeJobsAfterOps(scope, install),
+    ...routesAfterOps(scope, install),
+    ...schedules.opsFor(install, { scope }),
+    ...backfillOps(backfills, scope, install, { backfillId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
+  ];
+  const attemptDeps = attemptDepsOf(deps);
+  const queueOptions = queueOptionsOf(deps);
+  const ends = createRunEnds(clock);
+  const waits = createBudgetWaits(deps, () => runs);
+  const disable = createDisable(deps, stateOps);
+  const ended: RunDeps['ended'] = (run) => shadows.note(run);
+  const runner = createRunner({ ...attemptDeps, ends, waits, disable, ended });
+  const runs: UnitQueue<RunUnit> = createUnitQueue({
+    ...queueOptions,
+    kind: 'run',
+    capacity: runsInMemory,
+    setBack: moveNothingElse,
+    perform: runner.perform,
+    rows: runRows(store, runner.remember, () => runs),
+  });
+  const schedules = createSchedules(deps, runs);
+  const planner = createPlanner({ ...deps, queue: runs, runner, notifyLoop: createNotifyLoop(deps) });
+  const consumer = createConsumer({
+    store,
+    clock,
+    log,
+    name: consumerName,
+    fresh: deps.fresh,
+    queue: runs,
+    listens: registry.listens,
+    plan: planner.plan,
+    isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,
+  });
+  const backfills = createWorkQueue({
+    ...queueOptions,
+    kind: 'catch-up',
+    capacity: concurrentBackfills,
+    setBack: moveNothingElse,
+    perform: createBackfillWorker({ ...deps, planner, runs, storeWork: consumer.storeWork }),
+  });
+  const oneTimeJobs = createWorkQueue({
+    ...queueOptions,
+    kind: oneTimeWork,
+    capacity: concurrentOneTimeJobs,
+    perform: createOneTimeWorker(deps, runs),
+  });
+  const backtests = createBacktests({ ...attemptDeps, isBusy: runner.isBusy });
+  const shadows: ShadowWork = createShadowWork({ ...deps, engine: backtests.engine });
+  const queues = { runs, schedules, oneTimeJobs, backfills };
+  return { ...queues, runner, ends, consumer, backtests, shadows, waits, stateOps };
+}
+
+/** If the clock is set back, only the due times of the work itself move. */
+const moveNothingElse = (): Op[] => [];
+
+function queueOptionsOf({ clock, owner, seen, services: { store, log, mayWork } }: PluginDeps) {
+  return { store, clock, log, owner, seen, mayWork };
+}
+
+function attemptDepsOf(deps: PluginDeps): AttemptDeps {
+  const { egress, services } = deps;
+  const { store, sealing, ledger, baseUrl } = services;
+  const { nowMs } = deps.clock;
+  return {
+    ...deps,
+    callQueue: createCallQueue({ ledger }),
+    recorder: createRecorder({ record: services.settings.of(pluginSettings.recordRuns), nowMs }),
+    outside: createOutsides({ store, sealing, nowMs, egress, baseUrl }),
+  };
 }

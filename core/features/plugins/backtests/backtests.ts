@@ -14,8 +14,13 @@ import { dayMs, readTime } from '../../../platform/lib/time/time.ts';
 import type { CheckFilter } from '../../../kernel/resource/filter/filtering.ts';
 import { readPage } from '../../../platform/store/page.ts';
 import type { Scope } from '../../../platform/store/store.ts';
-import { checkManifest, readPackage, type PackageRules } from '../installs/versions/check.ts';
-import { requireSignedTrial, type PluginTrust } from '../installs/versions/trust.ts';
+import {
+  checkManifest,
+  readPackage,
+  type PackageRules,
+  requireSignedTrial,
+  type PluginTrust,
+} from '../installs/versions/check.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
 import { requireReferenced } from '../installs/manifest.ts';

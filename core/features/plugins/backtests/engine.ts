@@ -123,8 +123,7 @@ export function createEngine(deps: BacktestDeps): BacktestEngine {
   return { ...parts, backtest: createBacktest(store, parts) };
 }
 
-// Runs tasks concurrently, and completes them in the order in which they started.
-
+/** Runs tasks concurrently, and completes them in the order in which they started. */
 interface OrderedPool {
   /** Waits until another task can start. @throws the error of a failed task */
   waitForCapacity(): Promise<void>;

@@ -143,7 +143,7 @@ export function versionsOf({ installId, versions }: RequestedCode, isolateId: st
 export function asInstalled(
   id: string,
   { manifest, sha256 }: RequestedCode['versions'][number]['code'],
-  terms: Pick<Install, 'grant' | 'settings'>,
+  terms: { readonly grant: Install['grant']; readonly settings: Install['settings'] },
 ): Install {
   return installModel.create({
     id,

@@ -72,15 +72,21 @@ export interface Spent {
   readonly untilMs: number;
 }
 
+/** Part of an install on which its usage depends. */
+interface Budgeted {
+  readonly id: string;
+  readonly budget: Install['budget'];
+}
+
 export interface Usage {
   /** Returns the exhausted budget of the day, counting runs in progress; null if there is none. */
   spent(scope: Scope, install: Install): Promise<Spent | null>;
   /** Reserves a run in the budget. The caller must call `end` in every case, also if the run is deferred. */
   begin(scope: Scope, install: Install): Promise<BegunRun>;
   /** Returns the meter of one attempt, which limits calls and egress to the rest of the budget. */
-  meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
+  meter(scope: Scope, install: Budgeted): Promise<Meter>;
   /** Counts an ended attempt in memory; the returned ops store the counts. */
-  charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): Charge;
+  charge(install: Budgeted, meter: Meter, cpuMs: number): Charge;
   /** Writes all pending counts; resolves when they are stored. */
   written(): Promise<void>;
   /** Resolves when writes in flight are done. */

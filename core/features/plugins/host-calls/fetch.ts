@@ -9,6 +9,7 @@ import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { Meter } from '../budgets/budget.ts';
 import { CallError } from './gateway.ts';
 import type { Install } from '../installs/model.ts';
+import type { RunRow } from '../runs/rows.ts';
 import {
   findSecrets,
   formatted,
@@ -18,9 +19,12 @@ import {
   type SecretsForGuest,
   readRequest,
   type GuestRequest,
+  findJournaled,
+  journalKey,
+  journalOf,
+  type Journal,
 } from './request.ts';
 import { openSecrets } from '../secrets/rows.ts';
-import { findJournaled, journalKey, journalOf, type Journal, type JournalRun } from './journal.ts';
 import { isReserved, permit } from './net.ts';
 
 /** Limits: requests per attempt, total time per request, bytes of a response. */
@@ -46,7 +50,7 @@ interface FetchOptions {
 interface OutsideOf {
   readonly scope: Scope;
   readonly install: Install;
-  readonly run: JournalRun;
+  readonly run: RunRow;
   readonly meter: Meter;
   /** False for a simulation: all answers come from the journal. */
   readonly sends: boolean;
@@ -260,9 +264,6 @@ function codeOf({ code }: EgressError): string {
   return codes[code] ?? 'unreachable';
 }
 
-// Redacts secrets in responses, because a receiver may echo them and the guest can write all data that it
-// reads.
-
 /**
  * Returns the Base64 forms of a secret without the characters that depend on adjacent bytes, so that the
  * secret is found inside other encoded text.
@@ -295,7 +296,11 @@ function formsOf(secret: string): string[] {
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** @param secrets values by name; at least 8 characters each, so that no ordinary text matches */
+/**
+ * Redacts secrets in responses, because a receiver may echo them and the guest can write all data that it
+ * reads.
+ * @param secrets values by name; at least 8 characters each, so that no ordinary text matches
+ */
 function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const forms = [...secrets].flatMap(([name, secret]) =>
     formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),

@@ -92,16 +92,17 @@ async function findRoute(
   return { scope, install, open, route };
 }
 
-// Verifies the signature of inbound requests, in the scheme of outgoing webhooks (docs/spec/webhooks.md › Signature):
-// `X-Webhook-Signature: v1=<hex>[,v1=…],t=<unix>` over `<t>.<raw body>`.
-
 /** Largest difference between the signature's time and now, in seconds. */
 const windowSeconds = 300;
 
 const headerCharsMax = 2_048;
 const signaturesMax = 8;
 
-/** @returns the valid signature as hex; null if there is none */
+/**
+ * Verifies a signature in the scheme of outgoing webhooks (docs/spec/webhooks.md › Signature):
+ * `X-Webhook-Signature: v1=<hex>[,v1=…],t=<unix>` over `<t>.<raw body>`.
+ * @returns the valid signature as hex; null if there is none
+ */
 function goodSignature(
   header: string | null,
   body: Uint8Array,

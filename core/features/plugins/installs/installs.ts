@@ -16,7 +16,15 @@ import { unhandledOneTimeJobs } from '../schedules/one-time-jobs.ts';
 import { checkNet, type NetRules } from '../host-calls/net.ts';
 import { wakeWaitingOp } from '../runs/rows.ts';
 import { asleepIn, followedSecrets, dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
-import { checkGrant, checkManifest, readPackage, type PackageRules } from './versions/check.ts';
+import {
+  checkGrant,
+  checkManifest,
+  readPackage,
+  type PackageRules,
+  publisherOf,
+  requireSuccession,
+  type PluginTrust,
+} from './versions/check.ts';
 import { asksMorePower, consentOf } from './versions/consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
 import { unmatchedReason, requireReferenced } from './manifest.ts';
@@ -24,9 +32,8 @@ import { withOffered } from './versions/signature.ts';
 import { installModel, type Install } from './model.ts';
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
-import { publisherOf, requireSuccession, type PluginTrust } from './versions/trust.ts';
 import { lastDeclared, versionOps, type StoredVersion } from './versions/versions.ts';
-import { InstallCreate, InstallUpdate } from './schema.ts';
+import { InstallCreate, InstallUpdate, InstallPreviewed } from './schema.ts';
 
 const byPluginId = tenantStatement<SqlRow>(
   'plugins.by_plugin_id',
@@ -86,7 +93,7 @@ export async function showInstall(ctx: Context, idOrPluginId: string, { usage }:
 /** Returns the requests of a package, compared with the installed version if there is one. */
 export async function previewInstall(
   ctx: Context,
-  { package: requested, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
+  { package: requested, signature }: Static<typeof InstallPreviewed>,
   rules: InstallRules,
 ) {
   const document = await readPackage(requested);

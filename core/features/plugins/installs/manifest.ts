@@ -24,7 +24,10 @@ export function declared<T>(members: Readonly<Record<string, T>> | undefined, na
 }
 
 /** Parts of an install that decide which events it receives. */
-type Subscriber = Pick<Install, 'manifest' | 'grant'>;
+interface Subscriber {
+  readonly manifest: PluginManifest;
+  readonly grant: readonly string[];
+}
 
 export function rightsOfInstall({ manifest, grant }: Subscriber): Rights {
   return rightsOf(manifest.scopes, grant);

@@ -3,8 +3,6 @@
 // change of an install or custom field.
 import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../../../sdk/plugin/manifest.ts';
-import type { WorkspaceCache } from '../../../kernel/changes/workspace-cache.ts';
-import type { Directory } from '../../../kernel/context.ts';
 import {
   erasOf,
   readPastSubscriptions,
@@ -17,6 +15,7 @@ import type { Rights } from '../../../kernel/rights/rights.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { PluginRuntimeOptions } from '../deps.ts';
 import { field } from '../../fields/contract.ts';
 import { matchingTypes, rightsOfInstall } from './manifest.ts';
 import {
@@ -85,14 +84,8 @@ interface Reading {
   readonly filterFields: (eventType: string) => FilterFields;
 }
 
-export function createRegistry(options: {
-  store: Store;
-  cache: WorkspaceCache;
-  log: Log;
-  filterFields: (eventType: string, directory?: Directory) => FilterFields;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): Registry {
-  const { store, log } = options;
+export function createRegistry(options: PluginRuntimeOptions): Registry {
+  const { store, log } = options.services;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
     kinds: new Set([installModel.name, field.name]),

@@ -7,6 +7,7 @@ import {
   installPlugin,
   previewInstall,
   listInstalls,
+  getInstall,
   showInstall,
   uninstallPlugin,
   updateInstall,
@@ -22,7 +23,7 @@ import {
 } from './schema.ts';
 import { plugin } from './contract.ts';
 import { pluginRef, updating, upgrading } from './rights.ts';
-import { SettingsForm, showSettingsForm } from './settings-form.ts';
+import { SettingsForm, settingsFormOf } from './settings.ts';
 
 const params = Closed({ id: pluginRef });
 
@@ -113,7 +114,7 @@ function routesOfOne(rules: InstallRules): Route[] {
       limit: 'read',
       params,
       responses: { 200: SettingsForm },
-      read: (ctx, { params }) => showSettingsForm(ctx, params.id),
+      read: async (ctx, { params }) => settingsFormOf(await getInstall(ctx, params.id)),
     }),
     defineRoute({
       method: 'PATCH',

@@ -122,16 +122,15 @@ function createPace(recording: Recording): ComparingPace {
   };
 }
 
-// Finds the first difference of two JSON values as a JSON pointer (RFC 6901), ignoring the order of keys.
-
 interface Difference {
-  /** JSON pointer; empty if the values differ as a whole. */
+  /** JSON pointer (RFC 6901); empty if the values differ as a whole. */
   readonly at: string;
   /** Undefined if the value is absent on this side. */
   readonly one: unknown;
   readonly other: unknown;
 }
 
+/** Finds the first difference of two JSON values, ignoring the order of keys. */
 function firstDifference(one: unknown, other: unknown): Difference | null {
   /**
    * Values still to compare, next one last. The stack is explicit, because values may be nested deeper than

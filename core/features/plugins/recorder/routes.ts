@@ -12,8 +12,7 @@ import {
 import { createFairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { PluginDeps } from '../deps.ts';
-import { readPackage } from '../installs/versions/check.ts';
-import { requireSignedTrial, trustOf } from '../installs/versions/trust.ts';
+import { readPackage, requireSignedTrial, trustOf } from '../installs/versions/check.ts';
 import { installModel } from '../installs/model.ts';
 import { addWaitTime, type BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { createRunRate } from '../planning/limits.ts';

@@ -87,14 +87,13 @@ interface ActiveAttempt extends BegunAttempt {
   readonly calls: CallRecord[];
 }
 
-// Decides which reads of an attempt are tracked, by the isolation in the manifest. docs/spec/plugins.md › Isolation.
-
 const directoryModels: ReadonlySet<string> = new Set(
   contracts.flatMap(({ name, directory }) => (directory ? [name] : [])),
 );
 
 /**
- * Returns null for a plugin without isolation. The set starts at the newest log sequence in this process,
+ * Returns the tracked reads of an attempt (docs/spec/plugins.md › Isolation); null for a plugin without
+ * isolation. The set starts at the newest log sequence in this process,
  * which is committed, so all reads include it. If the log is already longer, the commit checks more changes
  * than necessary.
  */
@@ -112,8 +111,7 @@ function readSetOf(
   });
 }
 
-// Manages the staged writes of runs in progress: one staging per run, for its present attempt.
-
+/** Staged writes of the runs in progress: one staging per run, for its present attempt. */
 interface Stagings {
   begin(leased: TriedRun, install: Install): Staging;
   forget(runId: string): void;

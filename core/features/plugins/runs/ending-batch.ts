@@ -43,12 +43,12 @@ export interface Ending extends EndedAttempt {
 type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-// Maps stacks in log lines to the author's source for the record of a run. The recording retains the original
-// lines, because a replay compares them.
-
 type Logs = RunUsage['logs'];
 
-/** Lines without bundle positions are unchanged, and the source map is read only if needed. */
+/**
+ * Maps stacks in log lines to the author's source for the record of a run. The recording retains the original
+ * lines, because a replay compares them. The source map is read only if a line has bundle positions.
+ */
 async function withAuthorPositions(
   registry: Registry,
   scope: Scope,

@@ -17,7 +17,7 @@ import { proposal } from '../../proposals/contract.ts';
 import type { Install } from '../installs/model.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../schedules/one-time-jobs.ts';
-import type { AutomationRun } from './contract.ts';
+import type { AutomationRun } from '../contract.ts';
 
 const insertEnded = tenantStatement(
   'runs.insert_ended',

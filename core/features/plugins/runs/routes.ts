@@ -17,8 +17,6 @@ const scheduleName = Type.String({
   description: 'Name of a schedule in the manifest.',
 });
 
-// Cancels an open run on request. The run becomes dead; an attempt in progress has no effects, because its batch finds the run ended.
-
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 
 interface CancelWork extends RunActivity {
@@ -26,7 +24,10 @@ interface CancelWork extends RunActivity {
   stopAttempt(runId: string): void;
 }
 
-/** @throws ApiError not_found; conflict if the run has ended */
+/**
+ * Ends an open run as dead. An attempt in progress has no effects, because its batch finds the run ended.
+ * @throws ApiError not_found; conflict if the run has ended
+ */
 async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
   const row = await findRunNow(ctx, id, work);
   if (!row) throw notFound();

@@ -4,7 +4,7 @@ import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { spentResponse } from '../budgets/budget.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsResponse } from '../recorder/schema.ts';
-import { handlerKind } from './contract.ts';
+import { handlerKind } from '../contract.ts';
 import { effectOutcomes } from './effects.ts';
 import {
   Closed,

@@ -59,10 +59,6 @@ export function dropSecretsOp(scope: Scope, installId: string): Op {
   return tenantOp(scope, dropAll, { installId });
 }
 
-// Decides which secrets a new version of a plugin takes over: only secrets that it sends to the same hosts in
-// the same header, because an admin set them for these hosts. After a downgrade, secrets that the older
-// version does not declare are retained, hidden from its runs.
-
 /** Secrets by name, as declared by the last version that had them. */
 export type Declared = Readonly<Record<string, SecretRequest>>;
 
@@ -71,6 +67,11 @@ export function asleepIn({ secretsSet, manifest }: Install): string[] {
   return Object.keys(secretsSet).filter((name) => !Object.hasOwn(manifest.secrets ?? {}, name));
 }
 
+/**
+ * Decides which secrets a new version takes over: only secrets that it sends to the same hosts in the same
+ * header, because an admin set them for these hosts. After a downgrade, secrets that the older version does
+ * not declare are retained, hidden from its runs.
+ */
 export function followedSecrets(
   { secretsSet, manifest: before }: Install,
   now: PluginManifest,

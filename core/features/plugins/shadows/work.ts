@@ -51,7 +51,7 @@ export interface ShadowWork {
   begin(row: ShadowRow, version: RequestedVersion): void;
   stop(installId: string): void;
   /** Called for each changed install. */
-  follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
+  follow(after: { readonly id: string; readonly sha256: string; readonly deletedAt: number | null }): void;
   /** Removes entries about purged objects from the reports of running shadows. */
   forget(scope: Scope, isAbout: Mentions): void;
   /** Returns null if the shadow does not run in this process. */

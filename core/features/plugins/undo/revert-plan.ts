@@ -3,7 +3,7 @@
 import type { Entity } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { EventRow, Cause } from '../../../kernel/events/event.ts';
-import type { skipReasons } from './contract.ts';
+import type { skipReasons } from '../contract.ts';
 import {
   isGone,
   workOn,
@@ -161,8 +161,7 @@ interface Moving {
   readonly name: string;
 }
 
-// Groups of interdependent fields that an undo reverts together or not at all.
-
+/** Group of interdependent fields that an undo reverts together or not at all. */
 interface Bond {
   readonly fields: readonly string[];
   /**

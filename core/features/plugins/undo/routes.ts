@@ -8,7 +8,7 @@ import { readTime } from '../../../platform/lib/time/time.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/rights.ts';
 import { getInstall } from '../installs/installs.ts';
-import { UndoRange, UndoResponse } from './contract.ts';
+import { UndoRange, UndoResponse } from '../contract.ts';
 import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './stored-changes.ts';
 import { contractOf, type UndoModels } from './models.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';

@@ -5,13 +5,12 @@ import { requireVersion, updated } from '../../../../kernel/changes/operations.t
 import type { Context } from '../../../../kernel/context.ts';
 import { ApiError } from '../../../../platform/lib/errors/errors.ts';
 import { unhandledOneTimeJobs } from '../../schedules/one-time-jobs.ts';
-import { checkGrant, checkManifest } from './check.ts';
+import { checkGrant, checkManifest, requireTrusted } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from '../installs.ts';
 import { requireReviewed } from './signature.ts';
 import { installModel, type Install } from '../model.ts';
 import { checkSettings } from '../settings.ts';
-import { requireTrusted } from './trust.ts';
 import { findStoredVersion, listVersions, VersionResponse } from './versions.ts';
 import { defineRoute, type Route } from '../../../../kernel/http/route.ts';
 import { Closed, described, nullable } from '../../../../platform/lib/schema.ts';
