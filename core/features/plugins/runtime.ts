@@ -46,7 +46,7 @@ import type { InstallModes } from './installs/contract.ts';
 import { actionRoutes } from './inbound/actions.ts';
 import { scheduledRoutes } from './schedules/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
-import { createReplays, recorderRoutes } from './recorder/routes.ts';
+import { createReplayRun, recorderRoutes } from './recorder/routes.ts';
 import { checkModes, modeFieldsOf } from './modes/mode-fields.ts';
 import { sourceOfRequests, proposalRoutes } from '../proposals/index.ts';
 import { inboundPerMinuteMax, createRunRate } from './planning/limits.ts';
@@ -204,7 +204,7 @@ function routesOf(
       },
       storeWork: consumer.storeWork,
     }),
-    ...recorderRoutes(createReplays(deps)),
+    ...recorderRoutes(createReplayRun(deps)),
     ...budgetRoutes(usage),
     ...backfillRoutes(backfills),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),

@@ -269,7 +269,7 @@ function begunBy(events: readonly { readonly id: string }[]): Cause {
   return { rootEventId: events[0]?.id ?? null, parentRunId: null, depth: 0, path: [] };
 }
 
-function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
+function causeOf({ cause }: Proposal) {
   return cause ? { cause } : {};
 }
 

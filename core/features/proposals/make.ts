@@ -85,7 +85,7 @@ export function contentOf(
   writes: readonly StagedWrite[],
   diff: Proposal['diff'],
   { making, id, actor }: { readonly making: SealingDeps; readonly id: string; readonly actor: Actor },
-): Pick<Proposal, 'title' | 'diff' | 'issueIds' | 'writesSealed'> {
+) {
   return {
     title: titleOf(diff, actor.kind === 'plugin' ? actor.name : null),
     diff,

@@ -21,7 +21,7 @@ interface BackfillDeps extends PluginDeps {
 }
 
 /** Returns the step that creates the runs of one page. The step returns true until the gap is done. */
-function createBackfillReplay(deps: BackfillDeps, pages: BackfillPages): BackfillStep {
+function createBackfillReplay(deps: BackfillDeps): BackfillStep {
   const { clock, planner, runs } = deps;
   const { store } = deps.services;
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
@@ -42,7 +42,7 @@ function createBackfillReplay(deps: BackfillDeps, pages: BackfillPages): Backfil
     const { scope } = item;
     if (await revive(scope, backfill, install)) return true;
     const from = backfill.after_sequence;
-    const page = await pages.read(scope, install, backfill, from);
+    const page = await readPage(deps, scope, install, backfill, from);
     if (!page) return true;
     const queued = await planner.runsFor(scope, install.id, page.events);
     const moved = {
@@ -63,9 +63,8 @@ function createBackfillReplay(deps: BackfillDeps, pages: BackfillPages): Backfil
 export function createBackfillWorker(deps: BackfillDeps) {
   const { registry } = deps;
   const { store } = deps.services;
-  const pages = createBackfillPages(deps, deps.planner);
-  const count = createBackfillCount(deps, pages);
-  const replay = createBackfillReplay(deps, pages);
+  const count = createBackfillCount(deps);
+  const replay = createBackfillReplay(deps);
 
   return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
     while (!deps.isStopping()) {
@@ -86,7 +85,7 @@ export function createBackfillWorker(deps: BackfillDeps) {
  * Returns the counting step. The step requests another one by returning true if the install changed, or a
  * backfill was requested, during the count.
  */
-function createBackfillCount(deps: PluginDeps, pages: BackfillPages): BackfillStep {
+function createBackfillCount(deps: BackfillDeps): BackfillStep {
   const { clock } = deps;
   const { store, ids } = deps.services;
 
@@ -99,7 +98,7 @@ function createBackfillCount(deps: PluginDeps, pages: BackfillPages): BackfillSt
     let missed = 0;
     for (let after = backfill.after_sequence, ends = false; !ends;) {
       if (deps.isStopping()) return 'stopped';
-      const page = await pages.read(scope, install, backfill, after);
+      const page = await readPage(deps, scope, install, backfill, after);
       if (!page) return 'changed';
       missed += page.events.length;
       after = page.to;
@@ -160,44 +159,28 @@ interface BackfillPage {
   readonly ends: boolean;
 }
 
-interface BackfillPages {
-  /**
-   * Returns null if the install changed during the read, because the page may mix subscriptions of both
-   * versions.
-   */
-  read(scope: Scope, install: Install, backfill: BackfillRow, after: number): Promise<BackfillPage | null>;
-}
-
 /**
- * Reads a gap page by page. A page contains the events that the install subscribes to and that have no
- * run of the install.
+ * Reads a page of a gap: the events that the install subscribes to and that have no run of the install.
+ * @returns null if the install changed during the read, because the page may mix subscriptions of both versions
  */
-function createBackfillPages(deps: PluginDeps, planner: Planner): BackfillPages {
-  const { registry } = deps;
-  const { store } = deps.services;
-  const metOf = async (
-    scope: Scope,
-    installId: string,
-    events: readonly EventRow[],
-  ): Promise<Set<string>> => {
-    if (events.length === 0) return new Set();
-    const roots = JSON.stringify(events.map(({ id, cause }) => cause.rootEventId ?? id));
-    return new Set((await store.read(scope, metEvents, { roots, installId })).map((row) => row.event_id));
-  };
-
+async function readPage(
+  { registry, planner, services: { store } }: BackfillDeps,
+  scope: Scope,
+  install: Install,
+  { until_sequence, install_id: installId }: BackfillRow,
+  after: number,
+): Promise<BackfillPage | null> {
+  const until = until_sequence ?? after;
+  const page = await pageAfter(store, scope, after, { limit: pageEvents });
+  const events = page.events.filter(({ sequence }) => sequence <= until);
+  const wanted = await planner.wanted(scope, installId, events);
+  const roots = JSON.stringify(wanted.map(({ id, cause }) => cause.rootEventId ?? id));
+  const rows = wanted.length === 0 ? [] : await store.read(scope, metEvents, { roots, installId });
+  if ((await registry.active(scope, install.id))?.version !== install.version) return null;
+  const met = new Set(rows.map((row) => row.event_id));
   return {
-    async read(scope, install, backfill, after) {
-      const until = backfill.until_sequence ?? after;
-      const page = await pageAfter(store, scope, after, { limit: pageEvents });
-      const events = page.events.filter(({ sequence }) => sequence <= until);
-      const wanted = await planner.wanted(scope, backfill.install_id, events);
-      const met = await metOf(scope, backfill.install_id, wanted);
-      if ((await registry.active(scope, install.id))?.version !== install.version) return null;
-      return {
-        events: wanted.filter(({ id }) => !met.has(id)),
-        to: events.at(-1)?.sequence ?? after,
-        ends: !page.more || page.through >= until,
-      };
-    },
+    events: wanted.filter(({ id }) => !met.has(id)),
+    to: events.at(-1)?.sequence ?? after,
+    ends: !page.more || page.through >= until,
   };
 }

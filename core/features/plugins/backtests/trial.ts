@@ -66,14 +66,13 @@ export type TryOn = (
 
 export function createTrials(deps: PluginDeps, attempts: Attempts): TryOn {
   return async (scope, version, event, past, signal, { again, before } = {}) => {
-    const { install, source, isolateId } = version;
+    const { install } = version;
     const run = again ?? runOf(version, event);
     try {
       for (let attempt = 1; ;) {
         const values = version.values();
         const asOfNow: string[] = [];
-        const noteNow = (operation: string): void => void asOfNow.push(operation);
-        const world = worldOf({ past, values, source, isolateId, noteNow });
+        const world = worldOf(version, past, values, (operation) => void asOfNow.push(operation));
         const performed = await attempts.make({ item: { scope }, run, event, signal, world }, install);
         const { outcome, staged } = performed;
         const seen = { cpuMs: outcome.cpuMs, calls: performed.calls.map(({ code }) => code), asOfNow };
@@ -183,16 +182,13 @@ export interface World {
   gateway(real: HostGateway): HostGateway;
 }
 
-interface WorldOptions {
-  readonly past: SeenPast;
-  readonly values: RunValues;
-  readonly source: string;
-  readonly isolateId: string;
-  /** Called for each read that returned present data, with its operation. */
-  noteNow(operation: string): void;
-}
-
-function worldOf({ past, values, source, isolateId, noteNow }: WorldOptions): World {
+/** @param noteNow called for each read that returned present data, with its operation */
+function worldOf(
+  { source, isolateId }: Version,
+  past: SeenPast,
+  values: RunValues,
+  noteNow: (operation: string) => void,
+): World {
   /** Returns null if the read must be answered with present data. */
   const askPast = async (
     real: HostGateway,

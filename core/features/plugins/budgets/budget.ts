@@ -1,5 +1,6 @@
 // Defines the daily budget of an install: CPU time, runs, host calls, and bytes sent to and received from
 // other hosts, per UTC day. docs/spec/plugins.md › Budgets.
+import { dayMs } from '../../../platform/lib/time/time.ts';
 import { hostBudget, type InstallBudget } from '../installs/contract.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { Closed, described, enumeration, nullable, time } from '../../../platform/lib/schema.ts';
@@ -32,7 +33,6 @@ export function spentWords(
   return `${pluginId} has used its daily budget of ${most} ${words[quantity]}. Retry after ${new Date(untilMs).toISOString()}, or raise the budget.`;
 }
 
-const dayMs = 86_400_000;
 export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs);
 export const startOfDay = (day: number): number => day * dayMs;
 

@@ -1,4 +1,5 @@
 // Routes for the cost of plugins: of an install by day and by scope, and of all installs on one issue.
+import { dayMs } from '../../../platform/lib/time/time.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { notFound } from '../../../platform/lib/errors/errors.ts';
@@ -70,7 +71,7 @@ const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: 
 
 /** Limit of run lookups per issue: one for each pair of event and install. */
 const lookUpsMax = 5_000;
-const usedWithinMs = 30 * 86_400_000;
+const usedWithinMs = 30 * dayMs;
 /** Number of runs after which a scope that was never used counts as unused. */
 const unusedAfterRuns = 1_000;
 const daysDefault = 30;

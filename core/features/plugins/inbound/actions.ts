@@ -22,7 +22,7 @@ import { hostGatewayOf, principalOf, type HostGateway } from '../host-calls/gate
 import type { RunEnds } from './answer.ts';
 import { callerOf, inputOf, type RunInput } from '../runs/job.ts';
 import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
-import { showRun } from '../runs/runs.ts';
+import { isOpen, showRun } from '../runs/runs.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { pluginRef, sendingOutside } from '../installs/rights.ts';
 import { RunResponse } from '../runs/schema.ts';
@@ -72,7 +72,6 @@ const ActionCall = namedSchema(
 );
 
 const waitMs = 5_000;
-const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 
 interface ActionWork {
   readonly app: () => App;
@@ -133,7 +132,7 @@ async function callAction(
       await work.ends.wait(ctx.scope, run.id, waitMs);
       const ended = await findRun(ctx.store, ctx.scope, run.id);
       if (!ended) return null;
-      return { body: toCallerResponse(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
+      return { body: toCallerResponse(ctx, ended, work), status: isOpen(ended) ? 202 : 200 };
     },
   };
 }

@@ -1,5 +1,6 @@
 // Disables plugins that fail too often or do not fit this version of the server, and notifies the admins of
 // the workspace.
+import { hourMs } from '../../../platform/lib/time/time.ts';
 import { LRUCache } from 'lru-cache';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/index.ts';
@@ -10,7 +11,7 @@ import { systemStatement, type SqlRow } from '../../../platform/store/statement.
 import { fitsServer } from './versions/check.ts';
 import { unmatchedReason } from './manifest.ts';
 
-const windowMs = 3_600_000;
+const windowMs = hourMs;
 /**
  * Limits of run outcomes stored per install and in total. Beyond the total, the least recently updated
  * install loses its counts.

@@ -30,7 +30,7 @@ import { plugin, type InstallModes } from './contract.ts';
 import { unmatchedReason, requireReferenced } from './manifest.ts';
 import { withOffered } from './versions/signature.ts';
 import { installModel, type Install } from './model.ts';
-import { probationRuns } from './mode.ts';
+import { probationRuns, type Modes } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { lastDeclared, versionOps, type StoredVersion } from './versions/versions.ts';
 import { InstallCreate, InstallUpdate, InstallPreviewed } from './schema.ts';
@@ -193,11 +193,8 @@ export async function switched(
 }
 
 /** Returns the settings and modes after the request; an upgrade retains those that it omits. */
-function chosenFor(
-  { settings, mode, modes }: Static<typeof InstallCreate>,
-  known: Install | undefined,
-): Pick<Install, 'settings' | 'mode' | 'modes'> {
-  const before = known ?? { settings: {}, mode: 'apply', modes: {} };
+function chosenFor({ settings, mode, modes }: Static<typeof InstallCreate>, known: Install | undefined) {
+  const before = known ?? { settings: {}, mode: 'apply' as const, modes: {} };
   return {
     settings: settings ?? before.settings,
     mode: mode ?? before.mode,
@@ -281,7 +278,7 @@ function storeCodeOp(
 
 function firstInstall(
   ctx: Context,
-  facts: StoredVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
+  facts: StoredVersion & Modes & { readonly pending: null },
   probation: ReturnType<typeof probationAfter>,
 ) {
   const now = ctx.nowMs();

@@ -4,7 +4,6 @@ import { type EventType, eventTypes, unsentType } from '../../../kernel/events/c
 import { expandScopes, allScopes } from '../../../kernel/rights/table.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../../kernel/rights/rights.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
-import type { Install } from './model.ts';
 import { checkZone } from '../../../platform/lib/time/time.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { isRunEvent } from '../../../../sdk/plugin/event-types.ts';

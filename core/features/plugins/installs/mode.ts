@@ -1,5 +1,5 @@
 // Determines the modes of an install's next run, and guards operations that need an active plugin.
-import type { InstallMode } from './contract.ts';
+import type { InstallMode, InstallModes } from './contract.ts';
 import type { Install } from './model.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
@@ -13,8 +13,15 @@ export function probationSentence({ pluginId, probationLeft }: Install): string 
 }
 
 /** Default mode, and the modes of write classes and fields that differ from it. */
-export type Modes = Pick<Install, 'mode' | 'modes'>;
-type ModeFactors = Modes & Pick<Install, 'probationLeft' | 'budget'>;
+export interface Modes {
+  readonly mode: InstallMode;
+  readonly modes: InstallModes;
+}
+
+interface ModeFactors extends Modes {
+  readonly probationLeft: number;
+  readonly budget: Install['budget'];
+}
 
 /**
  * Replaces `apply` by `propose` during probation, or if the daily budget is exhausted and its `whenSpent` is

@@ -243,7 +243,7 @@ export const SettingsForm = namedSchema(
         type: enumeration(
           'SettingType',
           fieldTypes,
-          'Type of the setting; `any` if it accepts several fieldTypes.',
+          'Type of the setting; `any` if it accepts several types.',
         ),
         required: Type.Boolean({ description: 'True if the setting is required and has no default.' }),
         options: nullable(
@@ -256,11 +256,7 @@ export const SettingsForm = namedSchema(
         minimum: limitOf('Minimum value, length or number of items; null if there is none.'),
         maximum: limitOf('Maximum value, length or number of items; null if there is none.'),
         items: nullable(
-          enumeration(
-            'SettingItemType',
-            fieldTypes,
-            'Type of the items of an array; null for other fieldTypes.',
-          ),
+          enumeration('SettingItemType', fieldTypes, 'Type of the items of an array; null for other types.'),
         ),
       }),
       { description: 'Settings, in the order of the manifest.' },

@@ -33,12 +33,10 @@ const queuedMax = 32;
 /** Longest shown value of a divergence, in characters of JSON. */
 const valueCharsMax = 2_000;
 
-interface RunReplays {
-  /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
-  replay(ctx: Context, runId: string, input: Static<typeof RunReplayInput>): Promise<Replayed>;
-}
+/** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
+type ReplayRun = (ctx: Context, runId: string, input: Static<typeof RunReplayInput>) => Promise<Replayed>;
 
-export function createReplays(deps: PluginDeps): RunReplays {
+export function createReplayRun(deps: PluginDeps): ReplayRun {
   const { clock, sandbox } = deps;
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
   const quota = new FairQuota(queuedMax);
@@ -55,35 +53,33 @@ export function createReplays(deps: PluginDeps): RunReplays {
     }
   };
 
-  return {
-    async replay(ctx, runId, input) {
-      const run = await findRun(ctx.store, ctx.scope, runId);
-      if (!run) throw notFound();
-      const recording = await recordingOf(ctx, run);
-      const code = await codeOf(deps, ctx, { run, recording, input });
-      const waitMs = rate.take(run.install_id);
-      if (waitMs !== null)
-        throw rateLimited(
-          `A plugin can be replayed at most ${replaysPerMinuteMax} times per minute. Retry after the time in \`Retry-After\`.`,
-          waitMs / 1000,
-        );
-      const { workspaceId } = ctx.scope;
-      const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
-      const requestedMs = performance.now();
-      try {
-        return toReplayResponse(await runQueued(ctx.scope, async () => replay(await sandbox.get(), job)));
-      } catch (error) {
-        if (!(error instanceof ReplayInterrupted)) throw error;
-        throw new ApiError(
-          'unavailable',
-          `The replay was interrupted: ${error.message} Replay the run again.`,
-          { cause: error },
-        );
-      } finally {
-        // The time in the sandbox counts as wait time, not as work of this process.
-        addWaitTime(ctx.scope, requestedMs);
-      }
-    },
+  return async (ctx, runId, input) => {
+    const run = await findRun(ctx.store, ctx.scope, runId);
+    if (!run) throw notFound();
+    const recording = await recordingOf(ctx, run);
+    const code = await codeOf(deps, ctx, { run, recording, input });
+    const waitMs = rate.take(run.install_id);
+    if (waitMs !== null)
+      throw rateLimited(
+        `A plugin can be replayed at most ${replaysPerMinuteMax} times per minute. Retry after the time in \`Retry-After\`.`,
+        waitMs / 1000,
+      );
+    const { workspaceId } = ctx.scope;
+    const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
+    const requestedMs = performance.now();
+    try {
+      return toReplayResponse(await runQueued(ctx.scope, async () => replay(await sandbox.get(), job)));
+    } catch (error) {
+      if (!(error instanceof ReplayInterrupted)) throw error;
+      throw new ApiError(
+        'unavailable',
+        `The replay was interrupted: ${error.message} Replay the run again.`,
+        { cause: error },
+      );
+    } finally {
+      // The time in the sandbox counts as wait time, not as work of this process.
+      addWaitTime(ctx.scope, requestedMs);
+    }
   };
 }
 
@@ -152,7 +148,7 @@ function short(value: unknown): unknown {
 
 const params = Closed({ id: idOf(idPrefixes.run) });
 
-export function recorderRoutes(replays: RunReplays): Route[] {
+export function recorderRoutes(replayRun: ReplayRun): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -187,7 +183,7 @@ export function recorderRoutes(replays: RunReplays): Route[] {
       responses: { 200: RunReplayResponse },
       write: async (ctx, { params, body }) => ({
         changes: [],
-        body: await replays.replay(ctx, params.id, body),
+        body: await replayRun(ctx, params.id, body),
         status: 200,
       }),
     }),

@@ -30,7 +30,7 @@ export interface RunEffect {
   readonly action: ChangeAction;
   /** Changed fields of an existing entity. */
   readonly fields: readonly string[];
-  /** Absent for trials, which write nothing, and for runs older than this field. */
+  /** Absent for trials, which write nothing. */
   readonly outcome?: EffectOutcome;
   /** Display name of the object, if there are `values`. */
   readonly name?: string | null;

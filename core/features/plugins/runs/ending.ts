@@ -1,5 +1,6 @@
 // Decides what follows an attempt of a run: its record, a continuing run, a retry, and the failure
 // statistics of the plugin.
+import { dayMs } from '../../../platform/lib/time/time.ts';
 import type { Committed } from '../../../kernel/changes/commit.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import type { RunDeps } from '../deps.ts';
@@ -153,7 +154,7 @@ function progressOps(
 const interruptionsMax = 10_000;
 const interruptedDelayMs = { first: 1_000, most: 30_000 };
 /** Longest delay that a handler can request for its next attempt. */
-const retryAfterMsMax = 86_400_000;
+const retryAfterMsMax = dayMs;
 
 /** Ends an attempt whose run is retried later, and gives up a run after too many attempts. */
 export interface Later {

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { pluginRef, pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
-import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
+import { getRun, isOpen, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
 import { RunResponse, runStatus } from './schema.ts';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
@@ -17,8 +17,6 @@ const scheduleName = Type.String({
   description: 'Name of a schedule in the manifest.',
 });
 
-const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
-
 interface CancelWork extends RunActivity {
   readonly queue: WorkQueue;
   stopAttempt(runId: string): void;
@@ -31,7 +29,7 @@ interface CancelWork extends RunActivity {
 async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
   const row = await findRunNow(ctx, id, work);
   if (!row) throw notFound();
-  if (!open.has(row.status)) throw new ApiError('conflict', endedText(row));
+  if (!isOpen(row)) throw new ApiError('conflict', endedText(row));
   const now = ctx.nowMs();
   const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
   const by = await ranBy(ctx.store, ctx.scope, row);

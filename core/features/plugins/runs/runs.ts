@@ -47,6 +47,10 @@ export interface RunActivity extends ActiveRuns {
 /** Activity of a run that is just being queued. */
 const notYet = { isActive: () => false };
 
+export function isOpen({ status }: RunRow): boolean {
+  return status !== 'succeeded' && status !== 'dead';
+}
+
 export async function listRuns(
   ctx: Context,
   pluginId: string,

@@ -1,4 +1,5 @@
 // Implements `ctx.schedule`: one-time jobs, staged with the other effects of the run.
+import { dayMs } from '../../../platform/lib/time/time.ts';
 import type { Staging } from '../../../kernel/changes/staging.ts';
 import type { Cause } from '../../../kernel/events/event.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
@@ -17,7 +18,7 @@ import {
   type OneTimeJob,
 } from './one-time-jobs.ts';
 
-const aheadMsMax = 366 * 86_400_000;
+const aheadMsMax = 366 * dayMs;
 /** Limit of the data of a job, in UTF-16 code units of JSON. */
 const dataMax = 16 * 1024;
 const namePattern = /^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$/;

@@ -172,7 +172,7 @@ function createLine(deps: ShadowDeps, shadows: ReadonlyMap<string, Shadow>) {
   const compare = createCompare(deps);
   let working: Promise<void> | null = null;
 
-  const { keep: storeReport, keepAll: storeAllReports } = createReportStore(deps, shadows);
+  const { storeReport, storeAllReports } = createReportStore(deps, shadows);
 
   const drop = (shadow: Shadow): void => {
     shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
@@ -238,7 +238,7 @@ function createReportStore({ services: { store } }: ShadowDeps, shadows: Readonl
   const storeAllReports = async (): Promise<void> => {
     for (const shadow of shadows.values()) await storeReport(shadow);
   };
-  return { keep: storeReport, keepAll: storeAllReports };
+  return { storeReport, storeAllReports };
 }
 
 interface Compared {

@@ -140,11 +140,8 @@ export async function decisionsIn(
   const ofRuns = await store.read(scope, proposalsByIds, { ids: JSON.stringify([...proposed]) });
   const ofRequests = await store.read(scope, proposalsOfRequests, { issue: JSON.stringify(issueId) });
   const proposals = [...ofRuns, ...ofRequests];
-  const decided = await eventsOf(
-    ctx,
-    'proposal',
-    proposals.map(({ id }) => id),
-  );
+  const ids = proposals.map(({ id }) => id);
+  const decided = await eventsOf(ctx, 'proposal', ids);
   return { proposals, events: [...decided, ...(await undosOf(ctx, [...runs, ...proposals]))] };
 }
 
@@ -168,17 +165,21 @@ async function undosOf(ctx: Context, did: readonly (TrailRun | TrailProposal)[])
 }
 
 async function eventsOf(
-  { store, scope }: Context,
+  ctx: Context,
   kind: 'proposal' | 'automation',
   ids: readonly string[],
 ): Promise<EventRow[]> {
   if (ids.length === 0) return [];
-  const rows = await store.read(scope, decisionsOf, { kind, ids: JSON.stringify(ids) });
-  return eventsAt(
-    store,
-    scope,
-    rows.map(({ sequence }) => sequence),
-  );
+  const rows = await ctx.store.read(ctx.scope, decisionsOf, { kind, ids: JSON.stringify(ids) });
+  return eventsOfRows(ctx, rows);
+}
+
+export function eventsOfRows(
+  { store, scope }: Context,
+  rows: readonly { readonly sequence: number }[],
+): Promise<EventRow[]> {
+  const sequences = rows.map(({ sequence }) => sequence);
+  return eventsAt(store, scope, sequences);
 }
 
 /**

@@ -4,7 +4,6 @@ import { type PageParameters, cursorOf } from '../../../kernel/changes/list.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import { eventsAt } from '../../../kernel/events/log/log.ts';
 import { decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
 import { invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
@@ -20,6 +19,7 @@ import {
   type TrailRun,
   decisionsIn,
   decisionsOfTree,
+  eventsOfRows,
 } from './rows.ts';
 import { isSameChange, treeOf, type TrailNode } from './tree.ts';
 
@@ -106,18 +106,14 @@ function seenOf(ctx: Context, events: readonly EventRow[]): readonly EventRow[] 
 }
 
 async function eventsBefore(
-  { store, scope }: Context,
+  ctx: Context,
   issueId: string,
   before: number,
   limit: number,
 ): Promise<EventRow[]> {
   const at = Number.isFinite(before) ? before : Number.MAX_SAFE_INTEGER;
-  const rows = await store.read(scope, newestOfIssue, { issueId, before: at, limit });
-  const events = await eventsAt(
-    store,
-    scope,
-    rows.map(({ sequence }) => sequence),
-  );
+  const rows = await ctx.store.read(ctx.scope, newestOfIssue, { issueId, before: at, limit });
+  const events = await eventsOfRows(ctx, rows);
   return events.sort((a, b) => b.sequence - a.sequence);
 }
 
@@ -204,7 +200,7 @@ async function runsOf(
 
 /** Adds the root events and the events that the runs made on other objects. */
 async function withEmitted(
-  { store, scope }: Context,
+  ctx: Context,
   roots: readonly string[],
   runs: readonly TrailRun[],
   events: readonly EventRow[],
@@ -216,15 +212,8 @@ async function withEmitted(
   const missing = [...new Set([...roots, ...emittedIds])]
     .filter((id) => id.startsWith('evt_') && !known.has(id))
     .slice(0, emittedMax);
-  const rows = await store.read(scope, sequencesOfEvents, { ids: JSON.stringify(missing) });
-  return [
-    ...events,
-    ...(await eventsAt(
-      store,
-      scope,
-      rows.map(({ sequence }) => sequence),
-    )),
-  ];
+  const rows = await ctx.store.read(ctx.scope, sequencesOfEvents, { ids: JSON.stringify(missing) });
+  return [...events, ...(await eventsOfRows(ctx, rows))];
 }
 
 function deliveriesOf(ctx: Context, events: readonly EventRow[]): Promise<TrailDelivery[]> {

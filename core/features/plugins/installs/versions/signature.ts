@@ -9,9 +9,8 @@ import {
   verify,
   type KeyObject,
 } from 'node:crypto';
-import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
+import type { PluginManifest, PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
 import { ApiError } from '../../../../platform/lib/errors/errors.ts';
-import type { Install } from '../model.ts';
 
 /** Signature that accompanies a package. */
 export interface PackageSignature {
@@ -86,7 +85,10 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(',')}}`;
 }
 
-type Version = Pick<Install, 'manifest' | 'sha256'>;
+interface Version {
+  readonly manifest: PluginManifest;
+  readonly sha256: string;
+}
 
 /** Digests of pending versions by code hash; `several` if the code was uploaded with more than one manifest. */
 export type OfferedVersions = Readonly<Record<string, string>>;

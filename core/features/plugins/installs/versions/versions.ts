@@ -139,10 +139,14 @@ export async function lastDeclared(
 }
 
 /** Fields that a rollback restores. */
-export type StoredVersion = Pick<
-  Install,
-  'pluginVersion' | 'sha256' | 'publisher' | 'manifest' | 'grant' | 'settings'
->;
+export interface StoredVersion {
+  readonly pluginVersion: string;
+  readonly sha256: string;
+  readonly publisher: string | null;
+  readonly manifest: PluginManifest;
+  readonly grant: readonly string[];
+  readonly settings: Install['settings'];
+}
 
 /** @param wanted a version such as 1.4.2; default the previous one. @throws ApiError conflict if there is none */
 export async function findStoredVersion(
