@@ -4,7 +4,7 @@ import { fact, storedIn, type SpecialFacts } from '../../kernel/checks.ts';
 import type { Actor } from '../../kernel/events/event.ts';
 import { titleOf } from './diff.ts';
 import type { StoredEffect } from './model.ts';
-import { purgedReason } from './purged.ts';
+import { purgedReason } from './forget.ts';
 
 export const proposalFacts: SpecialFacts = {
   proposal: () => [

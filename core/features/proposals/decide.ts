@@ -13,9 +13,9 @@ import { archiveItemsAbout } from '../inbox/index.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
 import { requirePerson } from '../../kernel/rights/rights.ts';
 import type { Op, Scope } from '../../platform/store/store.ts';
-import type { ReplayOutcome, Source } from './again.ts';
+import type { ReplayOutcome, Source } from './replay.ts';
 import { diffOf, isSameDiff } from './diff.ts';
-import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
+import { nameOfProposer, proposerOf, proposerRights } from './reactions.ts';
 import { proposalModel, showWhole, type StoredEffect, type Proposal } from './model.ts';
 import { contentOf, makingIn, targetOf, openWrites } from './make.ts';
 

@@ -1,7 +1,7 @@
 import { proposalFacts } from './checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { proposal } from './contract.ts';
-import { expiryTimer, proposalsOfEnded } from './ends.ts';
+import { expiryTimer, proposalsOfEnded } from './reactions.ts';
 import { proposalModel } from './model.ts';
 import { proposalSamples } from './samples.ts';
 
@@ -23,9 +23,9 @@ export {
   principalIn,
   type ReplayOutcome,
   type Source,
-} from './again.ts';
+} from './replay.ts';
 export { classOf } from './diff.ts';
 export { createPropose, makeProposal } from './make.ts';
 export { proposalModel, type ProposalResponse, type Proposal } from './model.ts';
-export { forgetInProposals } from './purged.ts';
+export { forgetInProposals } from './forget.ts';
 export { proposalRoutes } from './routes.ts';

@@ -38,7 +38,7 @@ const storedFields = {
   cause: json<Cause | null>('cause_json'),
   diff: json<readonly StoredEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
-  /** Recorded writes, sealed by `writes.ts`. */
+  /** Recorded writes, sealed by `make.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
   undoneBy: {
     select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,

@@ -40,7 +40,7 @@ export interface Source {
  * Executes one write.
  * @returns the refusal; null if the write is staged
  */
-export type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
+type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
 
 const quota = new FairQuota(stagedCharsMax);
 
