@@ -93,9 +93,8 @@ const directoryModels: ReadonlySet<string> = new Set(
 
 /**
  * Returns the tracked reads of an attempt (docs/spec/plugins.md › Isolation); null for a plugin without
- * isolation. The set starts at the newest log sequence in this process,
- * which is committed, so all reads include it. If the log is already longer, the commit checks more changes
- * than necessary.
+ * isolation. The set starts at the newest log sequence in this process, which is committed, so all reads
+ * include it. If the log is already longer, the commit checks more changes than necessary.
  */
 function readSetOf(
   { fresh, services: { store } }: PluginDeps,

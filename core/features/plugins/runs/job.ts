@@ -119,6 +119,10 @@ export interface RunCaller extends Authority {
   readonly narrowed: readonly (readonly [scope: string, narrowing: Narrowing])[] | null;
 }
 
+/**
+ * Input of a run that no event triggered. It is stored in the row of the run, so that all attempts get the
+ * same input.
+ */
 export interface RunInput {
   /** Argument of the handler. */
   readonly event: Readonly<Record<string, unknown>>;
