@@ -16,10 +16,11 @@ import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
 import type { Ledger } from '../../../kernel/ledger/ledger.ts';
 import type { CallAnswer } from '../../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../../platform/store/store.ts';
-import { traitsOf, type HandlerKind, effectsMax } from '../planning/limits.ts';
+import { traitsOf, effectsMax } from '../planning/limits.ts';
 import type { Staging } from '../../../kernel/changes/staging.ts';
 import { ValueError } from '../kv/own.ts';
 import type { Route } from '../../../kernel/http/route.ts';
+import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 
 /** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
 const answerMax = 256 * 1024;

@@ -35,7 +35,7 @@ type DisableReason = {
   readonly reason: string;
 };
 
-interface Ending {
+interface RunOutcome {
   readonly failed: boolean;
   readonly killed: boolean;
 }
@@ -46,7 +46,7 @@ interface Ending {
  */
 export interface FailureWatch {
   /** Records the outcome of a run. Returns the reason if the plugin must be disabled now, otherwise null. */
-  note(installId: string, ending: Ending): DisableReason | null;
+  note(installId: string, ending: RunOutcome): DisableReason | null;
   forget(installId: string): void;
 }
 
@@ -55,7 +55,7 @@ export function createFailureWatch(
   nowMs: () => number,
   trackedMax: number = trackedEndingsMax,
 ): FailureWatch {
-  const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
+  const endings = new LRUCache<string, (RunOutcome & { readonly atMs: number })[]>({
     maxSize: trackedMax,
     sizeCalculation: (ofOne) => ofOne.length,
   });

@@ -13,7 +13,7 @@ const keyOverheadBytes = 100;
 
 export const kvModelName = 'plugin_kv';
 
-interface Usage {
+interface KvUsage {
   readonly bytes: number;
   /** Version counter; new entries get higher versions. */
   readonly version: number;
@@ -55,7 +55,7 @@ const compareValue = tenantStatement<{ same: number }>(
   'plugin_kv.compare',
   'SELECT value_json = :expected AS same FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :version',
 );
-const readUsage = tenantStatement<Usage>(
+const readUsage = tenantStatement<KvUsage>(
   'plugin_kv_usage.read',
   'SELECT bytes, version, changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
 );
@@ -146,12 +146,12 @@ export async function isValue(
   return entry?.version === meta.version && isSameJson(entry.valueJson ?? 'null', expectedJson);
 }
 
-export async function usageOf(store: Store, scope: Scope, installId: string): Promise<Usage> {
+export async function usageOf(store: Store, scope: Scope, installId: string): Promise<KvUsage> {
   return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
 }
 
 /** Returns a guard that fails the batch if any value of the install was written since its usage was read. */
-export function unchangedOp(scope: Scope, installId: string, { changes }: Usage): Op {
+export function unchangedOp(scope: Scope, installId: string, { changes }: KvUsage): Op {
   return guardOp(scope, unchanged, { installId, changes });
 }
 

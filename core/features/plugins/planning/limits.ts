@@ -5,8 +5,6 @@ import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../../../platform/sandbox/supervisor.ts';
 import { LRUCache } from 'lru-cache';
 
-export type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
-
 interface Traits {
   /** First word of messages about a limit. */
   readonly title: string;

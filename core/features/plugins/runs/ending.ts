@@ -9,24 +9,24 @@ import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { commitEnding, type Ending } from './ending-batch.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../../platform/lib/time/clock.ts';
 import type { Op } from '../../../platform/store/store.ts';
-import { type RunError, runErrorOf } from './record.ts';
+import { type FailedOutcome, type RunError, runErrorOf } from './record.ts';
 import { interruptedOp } from './rows.ts';
 import type { SandboxOutcome } from '../../../platform/sandbox/supervisor.ts';
-import { traitsOf, type HandlerKind } from '../planning/limits.ts';
+import { traitsOf } from '../planning/limits.ts';
 import { continueOps, progressOp, continuationStateOf } from './job.ts';
 import type { ApplyModes } from '../modes/apply-modes.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { parseJson } from '../../../platform/lib/json/json.ts';
 import { plainText } from '../../../platform/lib/text/printable.ts';
 import { answerOf } from '../inbound/answer.ts';
+import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 
 type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
-type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export interface Verdicts {
   /** @returns false if the reads of the run have changed: nothing is committed and the run must be repeated */
   succeed(leased: LeasedRun, tried: RunAttempt, outcome: Succeeded): Promise<boolean>;
-  fail(leased: LeasedRun, tried: RunAttempt, outcome: Failed): Promise<void>;
+  fail(leased: LeasedRun, tried: RunAttempt, outcome: FailedOutcome): Promise<void>;
 }
 
 interface VerdictDeps extends RunDeps {
@@ -126,7 +126,7 @@ async function endBadly(
   { registry, end, later }: VerdictDeps,
   leased: LeasedRun,
   tried: RunAttempt,
-  outcome: Failed,
+  outcome: FailedOutcome,
 ): Promise<void> {
   const attempt = leased.run.attempt + 1;
   const find = await registry.sourceMapLookup(leased.item.scope, tried.install.sha256);

@@ -223,12 +223,22 @@ export function endedError({ error_json: last }: RunRow, reason: RunError): RunE
   return { ...reason, message: `${reason.message} The last attempt failed (${code}): ${message}`, ...where };
 }
 
-type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
+export type FailedOutcome = Extract<SandboxOutcome, { status: 'failed' }>;
 
 /** Reasons that concern a limit and no line of the source, so the message names the handler. */
-const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 'call_budget', 'killed']);
+const limits: ReadonlySet<FailedOutcome['reason']> = new Set([
+  'cpu',
+  'wall',
+  'memory',
+  'call_budget',
+  'killed',
+]);
 
-export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: SourceMapLookup): RunError {
+export function runErrorOf(
+  { reason, message, stack }: FailedOutcome,
+  run: RunRow,
+  find: SourceMapLookup,
+): RunError {
   const { at, frames } = readStack(stack, find);
   const handler = `${traitsOf[run.handler_kind].title} ${run.handler}: `;
   const text = withSourcePositions((limits.has(reason) ? handler : '') + message, find);

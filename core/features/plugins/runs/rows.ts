@@ -4,9 +4,9 @@ import { neverMs, returningWork, type Leases, type WorkQueue } from '../../../ke
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import type { HandlerKind } from '../planning/limits.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/model.ts';
+import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 

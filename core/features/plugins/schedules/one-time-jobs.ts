@@ -181,8 +181,6 @@ export function oneTimeJobsAfterOps(
   return state === 'active' ? [tenantOp(scope, requeueAll, { installId })] : [];
 }
 
-type Schedules = PluginManifest;
-
 /** Bounded by `pendingMax`. */
 const waitingNames = tenantStatement<{ name: string }>(
   'one_offs.names',
@@ -190,7 +188,7 @@ const waitingNames = tenantStatement<{ name: string }>(
 );
 
 /** True if the version has the job's schedule, without `cron`. */
-export function handlesOneTimeJob({ schedules }: Schedules, name: string): boolean {
+export function handlesOneTimeJob({ schedules }: PluginManifest, name: string): boolean {
   const schedule = declared(schedules, scheduleOf(name));
   return schedule !== undefined && schedule.cron === undefined;
 }
@@ -199,7 +197,7 @@ export function handlesOneTimeJob({ schedules }: Schedules, name: string): boole
 export async function unhandledOneTimeJobs(
   { store, scope }: Context,
   installId: string,
-  manifest: Schedules,
+  manifest: PluginManifest,
 ): Promise<string[]> {
   const rows = await store.read(scope, waitingNames, { installId });
   const unhandled = rows.filter(({ name }) => !handlesOneTimeJob(manifest, name));

@@ -8,9 +8,7 @@ import { readScopeOf } from '../../../../kernel/rights/rights.ts';
 import type { Consent } from '../schema.ts';
 import { digestOf } from './signature.ts';
 
-export type { Consent };
-
-interface Version {
+interface RequestingVersion {
   readonly manifest: PluginManifest;
   readonly sha256: string;
   readonly publisher: string | null;
@@ -29,7 +27,7 @@ interface Before {
  * @param unhandled result of `unhandledOneTimeJobs`, if the consent is shown to a person
  */
 export function consentOf(
-  version: Version,
+  version: RequestingVersion,
   before: Before | null,
   unhandled: readonly string[] = [],
 ): Consent {

@@ -85,7 +85,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(',')}}`;
 }
 
-interface Version {
+interface CodeVersion {
   readonly manifest: PluginManifest;
   readonly sha256: string;
 }
@@ -101,11 +101,11 @@ const several = 'several';
 const offeredMax = 100;
 
 /** Returns the SHA-256 of manifest and code in hex. The code hash alone would not cover hosts and scopes. */
-export const digestOf = ({ manifest, sha256 }: Version): string =>
+export const digestOf = ({ manifest, sha256 }: CodeVersion): string =>
   createHash('sha256').update(canonical({ manifest, sha256 })).digest('hex');
 
 /** Adds a version that becomes pending. */
-export function withOffered(offered: OfferedVersions, version: Version): OfferedVersions {
+export function withOffered(offered: OfferedVersions, version: CodeVersion): OfferedVersions {
   const { sha256 } = version;
   const digest = digestOf(version);
   if (Object.hasOwn(offered, sha256))
@@ -115,7 +115,7 @@ export function withOffered(offered: OfferedVersions, version: Version): Offered
 
 /** Requires that the consent names the pending version, because another may have been uploaded since. @throws ApiError conflict */
 export function requireReviewed(
-  { pending, offered }: { readonly pending: Version; readonly offered: OfferedVersions },
+  { pending, offered }: { readonly pending: CodeVersion; readonly offered: OfferedVersions },
   confirmation: { readonly sha256?: string; readonly digest?: string },
 ): void {
   const digest = digestOf(pending);
