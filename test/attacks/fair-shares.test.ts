@@ -275,7 +275,7 @@ test('sign-in counters are removed once they no longer affect a decision', () =>
   for (let n = 0; n < 1_000; n++) limits.take({ subject: `account ${n}`, peer: `peer ${n}`, device: null });
   const attempt = { subject: 'right', peer: 'right', device: null };
   limits.take(attempt);
-  limits.giveBack(attempt);
+  limits.refund(attempt);
   expect(limits.size()).toBe(2_000);
   for (let hours = 0; hours < 2; hours++) {
     clock.advance(3_600_000);

@@ -1,7 +1,7 @@
 // An address belongs to an account only after verification by mail: until then it blocks nobody, and gives no access.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
-import { newAccount, takeSeatOp } from '../../core/features/people/accounts.ts';
+import { newAccount, addMembershipOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
 import { openMailbox, type Mailbox } from '../identity/mailbox.ts';
@@ -110,8 +110,8 @@ test('the first verification of a mailbox ends earlier passkeys, codes, grants a
   await turnOnCodes(squat);
   const grant = await makeGrant(app, { memberId });
   expect(await signsIn(authenticator)).toBe(200);
-  const seat = await invited(callB, { email, role: 'owner' });
-  expect(seat.sentTo).toBe(email);
+  const membership = await invited(callB, { email, role: 'owner' });
+  expect(membership.sentTo).toBe(email);
   const link = await linkTo(email, 'join');
 
   const after = await app.lastSequence();
@@ -121,7 +121,7 @@ test('the first verification of a mailbox ends earlier passkeys, codes, grants a
   expect((await signIn(vic, email, another)).to).toBe('/account');
   await vic.get(link);
   expect((await vic.post(link)).to).toBe('/account');
-  expect((await callB('GET', `/api/v1/members/${seat.id}`)).json.joinedAt).not.toBeNull();
+  expect((await callB('GET', `/api/v1/members/${membership.id}`)).json.joinedAt).not.toBeNull();
   expect(await signsIn(authenticator)).toBe(403);
   expect((await squat.get('/account')).to).toStartWith('/sign-in');
   expect(await revokedAt(grant)).not.toBeNull();
@@ -293,9 +293,9 @@ test('one workspace cannot use up the account candidates of a password sign-in',
   const { store, ids, nowMs } = app.services;
   const beta = await callB('GET', '/api/v1/workspace');
   for (let n = 0; n < 22; n++) {
-    const { json: seat } = await callB('POST', '/api/v1/members', { name: 'Claim' });
+    const { json: membership } = await callB('POST', '/api/v1/members', { name: 'Claim' });
     const account = newAccount({ ids, nowMs }, { name: 'Claim', email, passwordHash: null });
-    await store.commit([account.op, takeSeatOp(account.id, beta.json.id, seat.id, nowMs())]);
+    await store.commit([account.op, addMembershipOp(account.id, beta.json.id, membership.id, nowMs())]);
   }
   const again = createVisitor(app);
   expect((await signIn(again, email)).to).toBe('/account');
@@ -309,15 +309,15 @@ test('without a mail server an address blocks nobody and gives no access elsewhe
     const other = await silent.addWorkspace('Beta', 'BET');
     const calls = [silent.call, silent.clientOf(other.apiKey)];
     const guest = await invited(silent.call, { role: 'guest' });
-    const seat = await invited(calls[1]!, { email, role: 'owner' });
+    const membership = await invited(calls[1]!, { email, role: 'owner' });
     const squat = createVisitor(silent);
     expect((await joins(squat, guest.path, email)).status).toBe(303);
     expect(await membershipsOf(squat, calls)).toEqual(['Acme']);
 
     const vic = createVisitor(silent);
-    const reply = await joins(vic, seat.path, email, { password: another });
+    const reply = await joins(vic, membership.path, email, { password: another });
     expect([reply.status, saidBy(reply)]).toEqual([422, expect.stringContaining('Sign in to it')]);
-    const created = await joins(vic, seat.path, email, { password: another, another: 'yes' });
+    const created = await joins(vic, membership.path, email, { password: another, another: 'yes' });
     expect(created.to).toBe('/account');
     const [one, two] = [createVisitor(silent), createVisitor(silent)];
     expect([(await signIn(one, email)).status, (await signIn(two, email, another)).status]).toEqual([

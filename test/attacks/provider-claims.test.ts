@@ -139,8 +139,8 @@ test('an account with an unverified address neither blocks its holder nor takes 
   const { memberId } = await invite({ call: app.clientOf(other.apiKey) }, email);
   says({ email, email_verified: true });
   expect(await comesIn()).toBe(true);
-  const { json: seat } = await app.clientOf(other.apiKey)('GET', `/api/v1/members/${memberId}`);
-  expect(seat.joinedAt).not.toBeNull();
+  const { json: membership } = await app.clientOf(other.apiKey)('GET', `/api/v1/members/${memberId}`);
+  expect(membership.joinedAt).not.toBeNull();
   expect((await squat.get('/account')).text).not.toContain('Other');
   // The address is verified now: another account cannot claim it.
   const third = await app.addWorkspace('Third', 'THI');

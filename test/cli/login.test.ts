@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeSeatOp } from '../../core/features/people/accounts.ts';
+import { addMembershipOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
 import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';
@@ -153,7 +153,7 @@ test('a revoked login fails the next command, which names the login command', as
 test("each workspace has a separate login, for the person's member in it", async () => {
   const beta = await app.addWorkspace('Beta', 'OPS');
   await app.services.store.commit([
-    takeSeatOp(person.accountId, beta.workspaceId, beta.userId, app.services.nowMs()),
+    addMembershipOp(person.accountId, beta.workspaceId, beta.userId, app.services.nowMs()),
   ]);
   for (const { workspaceId } of [app.workspace, beta])
     await logIn([], (form) => form.set('workspace', workspaceId));

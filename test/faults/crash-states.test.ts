@@ -82,9 +82,9 @@ async function states(seed: number, random: () => number): Promise<{ states: Sta
   store.commit = async (ops, ...more) => {
     const outcome = await commit(ops, ...more);
     const isFirstAnswer =
-      journaled.size === 0 && ops.some(({ statement }) => statement.name === 'journal.keep');
+      journaled.size === 0 && ops.some(({ statement }) => statement.name === 'journal.store');
     for (const { statement, params } of ops)
-      if (outcome.ok && statement.name === 'journal.keep') journaled.add(String(params.id));
+      if (outcome.ok && statement.name === 'journal.store') journaled.add(String(params.id));
     // Always tried: the state in which a request is answered and nothing else of its run is stored.
     if (isFirstAnswer || random() < statesTried)
       states.push({

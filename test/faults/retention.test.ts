@@ -88,7 +88,7 @@ test('every table of the schema declares its bound, and rows beyond it are remov
     'retainedFor' in bound || 'retainedWhile' in bound ? [table] : [],
   );
   // Rows of these tables have a fixed expiry, independent of settings.
-  const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'ceremonies'];
+  const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'challenges'];
   expect([...swept].filter((table) => !expiring.includes(table!)).sort()).toEqual(promised.sort());
 });
 
@@ -208,7 +208,7 @@ test('removed webhooks, plugins and keys leave nothing once their deliveries and
       'plugin_kv',
       'plugin_kv_usage',
       'plugin_code',
-      'plugin_gaps',
+      'plugin_backfills',
     ].map((table) => count(app, table));
   expect(left().slice(0, 3)).toEqual([1, 1, 1]);
   app.clock.advance(91 * day);

@@ -105,7 +105,7 @@ async function addsFactors(visitor: Visitor): Promise<void> {
 
   const form_token = recordSecret('token of a form', await formTokenOf(visitor));
   const { json: options } = await askAsScript(app, visitor, '/account/passkeys/options', { form_token });
-  for (const [name, value] of visitor.cookies) if (/passkey/.test(name)) recordSecret('a ceremony', value);
+  for (const [name, value] of visitor.cookies) if (/passkey/.test(name)) recordSecret('a challenge', value);
   recordSecret('a challenge', options.challenge);
   const credential = createAuthenticator(app.url).create(options);
   const added = { form_token, name: 'Phone', credential };

@@ -9,27 +9,27 @@ const guards: readonly Guard[] = [
   {
     name: 'a challenge is finished once',
     ...at('passkeys', 'core/features/sign-in/challenges.ts'),
-    guarding: '`DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
+    guarding: '`DELETE FROM challenges WHERE token_hash = :hash AND type = :type AND expires_at > :now\n',
     broken:
-      '`UPDATE ceremonies SET kind = kind WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
+      '`UPDATE challenges SET type = type WHERE token_hash = :hash AND type = :type AND expires_at > :now\n',
   },
   {
     name: 'a challenge has one purpose',
     ...at('passkeys', 'core/features/sign-in/challenges.ts'),
-    guarding: 'WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
-    broken: 'WHERE token_hash = :hash AND :kind = :kind AND expires_at > :now\n',
+    guarding: 'WHERE token_hash = :hash AND type = :type AND expires_at > :now\n',
+    broken: 'WHERE token_hash = :hash AND :type = :type AND expires_at > :now\n',
   },
   {
     name: 'a challenge expires after ten minutes',
     ...at('passkeys', 'core/features/sign-in/challenges.ts'),
-    guarding: 'AND kind = :kind AND expires_at > :now\n',
-    broken: 'AND kind = :kind AND :now > 0\n',
+    guarding: 'AND type = :type AND expires_at > :now\n',
+    broken: 'AND type = :type AND :now > 0\n',
   },
   {
     name: 'a challenge to add a passkey belongs to the account that started it',
     ...at('passkeys', 'core/features/sign-in/passkeys/passkeys.ts'),
-    guarding: 'if (ceremony?.accountId !== accountId) throw',
-    broken: 'if (!ceremony) throw',
+    guarding: 'if (challenge?.accountId !== accountId) throw',
+    broken: 'if (!challenge) throw',
   },
   {
     name: 'a passkey is used in the name of its own account',
@@ -40,14 +40,14 @@ const guards: readonly Guard[] = [
   {
     name: 'a new passkey must answer this challenge',
     ...at('passkeys', 'core/features/sign-in/passkeys/passkeys.ts'),
-    guarding: 'checkAttestation(answer, party, challengeOf(ceremony).text)',
+    guarding: 'checkAttestation(answer, party, challengeOf(challenge).text)',
     broken:
       "checkAttestation(answer, party, JSON.parse(Buffer.from((answer as any).response.clientDataJSON, 'base64url').toString()).challenge)",
   },
   {
     name: 'a passkey must sign this challenge',
     ...at('passkeys', 'core/features/sign-in/passkeys/passkeys.ts'),
-    guarding: 'challengeOf(ceremony).text,',
+    guarding: 'challengeOf(challenge).text,',
     broken:
       "JSON.parse(Buffer.from((answer as any).response.clientDataJSON, 'base64url').toString()).challenge,",
   },
@@ -202,8 +202,8 @@ const guards: readonly Guard[] = [
   {
     name: 'only its owner unlinks a linked account',
     ...at('outside', 'core/features/sign-in/providers/links.ts'),
-    guarding: 'DELETE FROM outside_accounts WHERE id = :id AND account_id = :account AND (',
-    broken: 'DELETE FROM outside_accounts WHERE id = :id AND (',
+    guarding: 'DELETE FROM linked_accounts WHERE id = :id AND account_id = :account AND (',
+    broken: 'DELETE FROM linked_accounts WHERE id = :id AND (',
   },
   {
     name: 'linking requires recent authentication',

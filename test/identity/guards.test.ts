@@ -49,9 +49,9 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
-    name: 'a removed member has no seat',
+    name: 'a removed member has no membership',
     ...at('sign-in', 'core/features/people/members.ts'),
-    guarding: 'leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)',
+    guarding: 'removeMembershipOp(ctx.scope, id), withdrawOp(ctx.scope, id)',
     broken: '',
   },
   {

@@ -31,7 +31,7 @@ test('housekeeping deletes expired sessions, invitations and password reset link
     const counted = async (laterMs: number): Promise<number[]> => {
       app.clock.jump(laterMs);
       await createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots }).sweep();
-      return ['password_resets', 'invitations', 'sessions', 'accounts', 'seats'].map(
+      return ['password_resets', 'invitations', 'sessions', 'accounts', 'memberships'].map(
         (table) => rowsOf(app.dataDir, table).length,
       );
     };

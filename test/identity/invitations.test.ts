@@ -57,7 +57,7 @@ test('an invitation is not used by GET, is replaced by a newer one, can be withd
   expect(late.text).toContain('does not work');
 });
 
-test('an invitation accepted concurrently seats one person', async () => {
+test('an invitation accepted concurrently adds one person', async () => {
   const path = await people.invite(await people.addMember());
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, n) =>
@@ -100,7 +100,7 @@ test('an invitation ends when the role of its member changes, because its creato
   expect((await createVisitor(app).get(owners)).status).toBe(200);
 });
 
-test('an invitation is accepted by a signed-in account after confirmation, and a second seat in a workspace is rejected', async () => {
+test('an invitation is accepted by a signed-in account after confirmation, and a second membership in a workspace is rejected', async () => {
   const { visitor, email } = await people.joined();
   const other = await app.addWorkspace('Beta', 'BET');
   const path = pathOf(other.setUpUrl);

@@ -175,7 +175,7 @@ test('a person who joins by a provider ends on the account page, and the browser
   expect((await app.call('GET', `/api/v1/members/${memberId}`)).json.joinedAt).not.toBeNull();
 });
 
-test('a person with a linked account is still offered the seat of the invitation after signing in', async () => {
+test('a person with a linked account is still offered the membership of the invitation after signing in', async () => {
   await linked();
   const { link } = await invite(
     { call: app.clientOf((await app.addWorkspace('Third', 'THI')).apiKey) },

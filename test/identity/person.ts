@@ -1,5 +1,5 @@
 // Signs a person in without the pages.
-import { newAccount, takeSeatOp } from '../../core/features/people/accounts.ts';
+import { newAccount, addMembershipOp } from '../../core/features/people/accounts.ts';
 import { createSessions, type SignedIn } from '../../core/features/sign-in/sessions.ts';
 import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
@@ -23,7 +23,10 @@ export async function signIn(
     ...{ name: 'Ana', email: `${memberId}@acme.example` },
     passwordHash: null,
   });
-  await services.store.commit([account.op, takeSeatOp(account.id, workspaceId, memberId, services.nowMs())]);
+  await services.store.commit([
+    account.op,
+    addMembershipOp(account.id, workspaceId, memberId, services.nowMs()),
+  ]);
   const sessions = createSessions(services);
   const [cookie = ''] = (await sessions.begin(account.id, { address: '127.0.0.1', agent: 'test' })).split(
     ';',

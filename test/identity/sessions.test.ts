@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 test('a person acts as the member of the accepted invitation, in that workspace only', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const { who } = await signIn(app, other);
-  expect(who.seats).toMatchObject([
+  expect(who.memberships).toMatchObject([
     { workspaceId: other.workspaceId, workspaceName: 'Other', memberId: other.userId, role: 'owner' },
   ]);
   expect(await sessions.principal(who, app.workspace.workspaceId)).toBeNull();
@@ -36,7 +36,7 @@ test('a session ends when it is signed out, a week after its last use, and a mon
   expect(await findSession(cookie)).toBeNull();
 
   const again = `${(await sessions.begin(who.accountId, { address: '', agent: '' })).split(';')[0]}`;
-  expect((await findSession(again))?.seats).toMatchObject([{ memberId: owner }]);
+  expect((await findSession(again))?.memberships).toMatchObject([{ memberId: owner }]);
   app.clock.advance(7 * dayMs);
   expect(await findSession(again)).toBeNull();
 

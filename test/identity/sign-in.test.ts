@@ -134,7 +134,7 @@ test('signing in after removal shows only the removal', async () => {
   const back = createVisitor(app);
   expect((await people.signInOn(back, email)).status).toBe(303);
   expect((await back.get('/account')).status).toBe(403);
-  // Another invitation seats the account again.
+  // Another invitation adds the account again.
   await back.get(open);
   expect((await back.post(open)).to).toBe('/account');
   expect((await back.get('/account')).status).toBe(200);

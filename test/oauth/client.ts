@@ -118,7 +118,7 @@ export async function registerApp(
   return { id: json.id, secret: json.secret ?? null, redirectUri: redirectUris[0]! };
 }
 
-/** Returns a browser in which the person is signed in; by default a new one in the seat of the owner. */
+/** Returns a browser in which the person is signed in; by default a new one as the owner. */
 export async function browserOf(app: TestApp, person?: Person): Promise<Browser> {
   const browser = new Browser(app.url);
   browser.addCookie((person ?? (await signIn(app))).cookie);

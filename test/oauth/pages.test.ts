@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
-import { takeSeat } from './seats.ts';
+import { addMembership } from './seats.ts';
 import {
   Browser,
   ask,
@@ -158,9 +158,9 @@ test('the actions that need approval each time are chosen on the page and stored
   });
 });
 
-test('a person with seats in several workspaces chooses one, and the app acts only there', async () => {
+test('a person with memberships in several workspaces chooses one, and the app acts only there', async () => {
   const second = await app.addWorkspace('Gamma', 'GAM');
-  await takeSeat(app, ana, second);
+  await addMembership(app, ana, second);
   const proof = pkce();
   const back = await consent(browser, authorizePath(client, proof.challenge), (form) =>
     form.set('workspace', second.workspaceId),

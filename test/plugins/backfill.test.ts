@@ -12,7 +12,7 @@ import { install, packSource } from './pack.ts';
 const widenMissedRange = systemStatement(
   'test.widen_gaps',
   'this test has one workspace',
-  'UPDATE plugin_gaps SET after_sequence = 0',
+  'UPDATE plugin_backfills SET after_sequence = 0',
 );
 
 const long = process.env.TATAMI_LONG !== undefined;

@@ -118,7 +118,6 @@ test('after a purge no table contains the text of the issue, and records of othe
     'inbox_items.body',
     'issues.description',
     'issues.title',
-    'kept_changes.changes',
     'proposals.diff_json',
     'proposals.title',
     'proposals.writes_sealed_json',
@@ -128,6 +127,7 @@ test('after a purge no table contains the text of the issue, and records of othe
     'runs.logs_json',
     'runs.result_json',
     'shadows.report_json',
+    'stored_changes.changes',
   ]);
 
   await call('DELETE', `/issues/${id}`);

@@ -60,7 +60,7 @@ const signs: Readonly<
   'it is about stored values of plugins': { matches: ({ path }) => /\/kv(\/|$)/.test(path), one: ['kv'] },
   'it shows a secret': {
     matches: ({ secret }) => secret === true,
-    one: ['keys', 'signing-secrets', 'seats'],
+    one: ['keys', 'signing-secrets', 'memberships'],
   },
   'it sets secrets of plugins': {
     matches: (route) => /\/secrets(\/|$)/.test(route.path) && writesRows(route),
@@ -70,11 +70,11 @@ const signs: Readonly<
     matches: (route) => route.path.includes('/actions/') && writesRows(route),
     one: ['outside-requests'],
   },
-  'it grants seats or roles': {
+  'it grants memberships or roles': {
     matches: (route) =>
       (route.path.startsWith('/api/v1/members') && writesRows(route) && route.method !== 'DELETE') ||
       route.name.startsWith('join.take'),
-    one: ['seats'],
+    one: ['memberships'],
   },
   'it sends to receivers of webhooks': {
     matches: ({ path, name, kind }) =>
@@ -113,7 +113,7 @@ const plain: Readonly<Record<string, string>> = {
   'events.sample': 'returns a sample, and sends nothing',
 };
 
-test('a route that sends outside, opens secrets, reads plugin storage, purges or grants seats declares its effect', () => {
+test('a route that sends outside, opens secrets, reads plugin storage, purges or grants memberships declares its effect', () => {
   const unnamed = Object.entries(signs).flatMap(([sign, { matches, one }]) =>
     routes
       .filter(

@@ -89,8 +89,8 @@ const guards: readonly Guard[] = [
   {
     name: 'an event without a granted scope is not subscribed',
     file: 'core/features/plugins/installs/manifest.ts',
-    guarding: 'filter((type) => mayHear(rights, type))',
-    broken: 'filter((type) => mayHear(rights, type) || true)',
+    guarding: 'filter((type) => mayReceive(rights, type))',
+    broken: 'filter((type) => mayReceive(rights, type) || true)',
     suite: 'test/rights/plugins.test.ts',
   },
   {

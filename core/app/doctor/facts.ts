@@ -39,7 +39,7 @@ export function referencesOf(
   const fields = lazy(() => {
     const all = rows<Identified & { key: string; deleted: number }>(
       `SELECT workspace_id, id, key, EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = f.workspace_id
-         AND e.entity_kind = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
+         AND e.entity_type = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
     );
     return new Map(
       all.map(({ workspace_id: workspaceId, id, key, deleted }) => [

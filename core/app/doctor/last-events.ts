@@ -20,15 +20,15 @@ import type { SqlRow } from '../../platform/store/statement.ts';
 
 /** Returns null if the event does not exist or its archive file cannot be read. */
 export function readEvent(subject: RowSubject, workspaceId: string, sequence: number): LastEvent | null {
-  const [event] = subject.rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
-    `SELECT type, entity_kind, cause_json, data_json, packed, number AS learned FROM events
+  const [event] = subject.rows<StoredParts & { type: string; entity_type: string; learned: number | null }>(
+    `SELECT type, entity_type, cause_json, data_json, packed, number AS learned FROM events
      WHERE workspace_id = ?1 AND sequence = ?2`,
     workspaceId,
     sequence,
   );
   if (!event) return null;
   const distance = distanceOf(event);
-  const { type, entity_kind: kind, learned } = event;
+  const { type, entity_type: kind, learned } = event;
   if (distance > 0) {
     const same = readEvent(subject, workspaceId, sequence - distance);
     return same && { type, data: same.data };
@@ -69,10 +69,10 @@ const endTypes: ReadonlySet<string> = new Set([
 
 export function lastEventsOf(subject: RowSubject): LastEvents {
   const last = new Map<string, Map<string, number>>();
-  const all = subject.rows<{ workspace_id: string; entity_kind: string; entity_id: string; last: number }>(
-    'SELECT workspace_id, entity_kind, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
+  const all = subject.rows<{ workspace_id: string; entity_type: string; entity_id: string; last: number }>(
+    'SELECT workspace_id, entity_type, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
   );
-  for (const { workspace_id: workspaceId, entity_kind: kind, entity_id: id, last: sequence } of all) {
+  for (const { workspace_id: workspaceId, entity_type: kind, entity_id: id, last: sequence } of all) {
     const sequences = last.get(kind) ?? new Map<string, number>();
     last.set(kind, sequences.set(`${workspaceId} ${id}`, sequence));
   }

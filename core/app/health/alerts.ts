@@ -18,15 +18,15 @@ const settledMs = 60_000;
 const againMs = 60_000;
 const pageWorkspaces = 100;
 
-const readReported = systemStatement<{ told_problems: string }>(
-  'installation.told_problems',
+const readReported = systemStatement<{ reported_problems: string }>(
+  'installation.reported_problems',
   'reported problems are recorded once per installation',
-  'SELECT told_problems FROM installation',
+  'SELECT reported_problems FROM installation',
 );
 const writeReported = systemStatement(
-  'installation.set_told_problems',
+  'installation.set_reported_problems',
   'reported problems are recorded once per installation',
-  'UPDATE installation SET told_problems = :told',
+  'UPDATE installation SET reported_problems = :reported',
 );
 const nextWorkspaces = systemStatement<{ id: string }>(
   'alerts.workspaces',
@@ -36,7 +36,7 @@ const nextWorkspaces = systemStatement<{ id: string }>(
 
 async function reportedBefore(store: Store): Promise<[ReportedKind, number][]> {
   const [row] = await store.readSystem(readReported);
-  return JSON.parse(row?.told_problems ?? '[]') as [ReportedKind, number][];
+  return JSON.parse(row?.reported_problems ?? '[]') as [ReportedKind, number][];
 }
 
 export function createAlerts(deps: WorkerDeps) {
@@ -63,7 +63,7 @@ export function createAlerts(deps: WorkerDeps) {
       // The state is written after the notifications: a duplicate after a crash is better than a lost
       // notification.
       if (queue.length === 1)
-        await store.commit([systemOp(writeReported, { told: JSON.stringify([...reported]) })]);
+        await store.commit([systemOp(writeReported, { reported: JSON.stringify([...reported]) })]);
       queue.shift();
     }
   };

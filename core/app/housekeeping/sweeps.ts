@@ -90,9 +90,9 @@ export const sweeps: readonly Sweep[] = [
       'id',
     ),
     remove(
-      'ceremonies.sweep',
-      'ceremonies',
-      'SELECT token_hash FROM ceremonies WHERE expires_at <= :before',
+      'challenges.sweep',
+      'challenges',
+      'SELECT token_hash FROM challenges WHERE expires_at <= :before',
       'token_hash',
     ),
   ]),
@@ -155,15 +155,15 @@ export const sweeps: readonly Sweep[] = [
     'undo',
     [
       remove(
-        'kept_changes.sweep',
-        'kept_changes',
-        'SELECT workspace_id, id FROM kept_changes WHERE created_at <= :before',
+        'stored_changes.sweep',
+        'stored_changes',
+        'SELECT workspace_id, id FROM stored_changes WHERE created_at <= :before',
       ),
     ],
     longRows,
   ),
   sweep('deliveries', [removeFinished('replays')]),
-  sweep('deliveries', [removeFinished('plugin_gaps')]),
+  sweep('deliveries', [removeFinished('plugin_backfills')]),
   sweep('runs', [
     remove(
       'proposals.sweep',

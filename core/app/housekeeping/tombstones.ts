@@ -59,7 +59,7 @@ const noteGone = [
     `INSERT OR IGNORE INTO purged_issues (workspace_id, id, created_at) SELECT workspace_id, id, created_at FROM (${goneIssues})`,
   ),
   systemStatement(
-    'purged_issues.set_alarm',
+    'purged_issues.set_timer',
     why,
     `INSERT OR IGNORE INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
      SELECT DISTINCT workspace_id, '${purgedTimerName}/' || workspace_id, '${purgedTimerName}', '${purgedTimerName}', created_at, 0, NULL, 1
@@ -203,7 +203,7 @@ export const tombstones: readonly Sweep[] = [
          AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = p.workspace_id AND r.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_kv AS k WHERE k.workspace_id = p.workspace_id AND k.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_kv_usage AS u WHERE u.workspace_id = p.workspace_id AND u.id = p.id)
-         AND NOT EXISTS (SELECT 1 FROM plugin_gaps AS g WHERE g.workspace_id = p.workspace_id AND g.install_id = p.id)
+         AND NOT EXISTS (SELECT 1 FROM plugin_backfills AS g WHERE g.workspace_id = p.workspace_id AND g.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_versions AS v WHERE v.workspace_id = p.workspace_id AND v.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_scope_use AS s WHERE s.workspace_id = p.workspace_id AND s.install_id = p.id)`,
     ),
@@ -231,18 +231,18 @@ const againMs = 15 * 60_000;
 /** Maximum number of issues handled at once. */
 const purgedAtOnce = 1_000;
 
-const due = tenantStatement<{ id: string; created_at: number; again_at: number }>(
+const due = tenantStatement<{ id: string; created_at: number; recheck_at: number }>(
   'purged_issues.due',
-  `SELECT id, created_at, again_at FROM purged_issues WHERE workspace_id = :ws AND again_at <= :now
-   ORDER BY again_at, id LIMIT ${purgedAtOnce}`,
+  `SELECT id, created_at, recheck_at FROM purged_issues WHERE workspace_id = :ws AND recheck_at <= :now
+   ORDER BY recheck_at, id LIMIT ${purgedAtOnce}`,
 );
 const next = tenantStatement<{ at: number | null }>(
   'purged_issues.next',
-  'SELECT min(again_at) AS at FROM purged_issues WHERE workspace_id = :ws AND again_at > :now',
+  'SELECT min(recheck_at) AS at FROM purged_issues WHERE workspace_id = :ws AND recheck_at > :now',
 );
 const putOff = tenantStatement(
   'purged_issues.put_off',
-  'UPDATE purged_issues SET again_at = :at WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+  'UPDATE purged_issues SET recheck_at = :at WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 const done = tenantStatement(
   'purged_issues.done',
@@ -263,8 +263,8 @@ export function createPurgedTimer(forgetIssues: ForgetIssues): DueTimer {
       const rows = await ctx.store.read(ctx.scope, due, { now });
       const later = (await ctx.store.readOne(ctx.scope, next, { now }))?.at ?? null;
       const ids = new Set(rows.map(({ id }) => id));
-      const again = rows.filter(({ again_at: at }) => at === 0);
-      const over = rows.filter(({ again_at: at }) => at > 0);
+      const again = rows.filter(({ recheck_at: at }) => at === 0);
+      const over = rows.filter(({ recheck_at: at }) => at > 0);
       if (ids.size > 0)
         await forgetIssues(ctx.scope, { ids, sinceMs: Math.min(...rows.map((row) => row.created_at)) });
       const { changes, ops } = await forgetInProposals(ctx, ids);

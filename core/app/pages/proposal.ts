@@ -10,7 +10,7 @@ import {
   leadTo,
   leadToSignIn,
   readSignedForm,
-  type Seat,
+  type AccountMembership,
   type Sessions,
   type SignedIn,
 } from '../../features/sign-in/index.ts';
@@ -31,7 +31,7 @@ interface ProposalPageOptions {
 }
 
 interface VisibleProposal {
-  readonly seat: Seat;
+  readonly membership: AccountMembership;
   readonly principal: Principal;
   readonly proposal: ProposalResponse;
 }
@@ -72,7 +72,7 @@ export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
 }
 
 async function show(options: ProposalPageOptions, who: SignedIn, id: string): Promise<RawAnswer> {
-  return viewOf(who, await find(options, who, who.seats, id), null);
+  return viewOf(who, await find(options, who, who.memberships, id), null);
 }
 
 async function decide(
@@ -82,8 +82,8 @@ async function decide(
   request: RawRequest,
 ): Promise<RawAnswer> {
   const form = await readSignedForm(request, options.baseUrl, who);
-  const seats = who.seats.filter(({ workspaceId }) => workspaceId === form.get('workspace'));
-  const seen = await find(options, who, seats, id);
+  const memberships = who.memberships.filter(({ workspaceId }) => workspaceId === form.get('workspace'));
+  const seen = await find(options, who, memberships, id);
   const { operation, body } = decisionIn(form);
   const { error } = await callerOf(options)(options.app().route(operation), {
     principal: seen.principal,
@@ -93,7 +93,7 @@ async function decide(
   });
   if (!error) return leadTo(options.baseUrl, `/proposals/${id}`);
   // The proposal may be outdated, so the page shows its current effects.
-  return viewOf(who, await find(options, who, seats, id), error);
+  return viewOf(who, await find(options, who, memberships, id), error);
 }
 
 function decisionIn(form: URLSearchParams): { operation: string; body: object } {
@@ -120,7 +120,7 @@ function callerOf({ app }: ProposalPageOptions): Caller<unknown> {
 async function find(
   options: ProposalPageOptions,
   who: SignedIn,
-  seats: readonly Seat[],
+  memberships: readonly AccountMembership[],
   id: string,
 ): Promise<VisibleProposal> {
   const call = callerOf(options);
@@ -129,11 +129,11 @@ async function find(
     'not_found',
     'There is no proposal with this id in your workspaces. Check the link, or sign in with another account.',
   );
-  for (const seat of seats) {
-    const principal = await options.sessions.principal(who, seat.workspaceId);
+  for (const membership of memberships) {
+    const principal = await options.sessions.principal(who, membership.workspaceId);
     if (!principal) continue;
     const outcome: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
-    if (!outcome.error) return { seat, principal, proposal: outcome.body as ProposalResponse };
+    if (!outcome.error) return { membership, principal, proposal: outcome.body as ProposalResponse };
     if (outcome.error.code !== 'not_found') refusal = outcome.error;
   }
   throw refusal;
@@ -141,7 +141,7 @@ async function find(
 
 function viewOf(
   { formToken }: SignedIn,
-  { seat, principal, proposal }: VisibleProposal,
+  { membership, principal, proposal }: VisibleProposal,
   error: ApiError | null,
 ): RawAnswer {
   const barredBy = principal.scopes.has('approvals:write')
@@ -151,8 +151,8 @@ function viewOf(
     proposal,
     formToken,
     barredBy,
-    workspaceName: seat.workspaceName,
-    workspaceId: seat.workspaceId,
+    workspaceName: membership.workspaceName,
+    workspaceId: membership.workspaceId,
     refusal: error?.message ?? null,
     status: error?.status ?? 200,
   });

@@ -17,19 +17,19 @@ import { scopeOf, systemOp, type Op, type Scope, type Store } from '../../platfo
 import type { FirstWorkspace } from './first-workspace.ts';
 
 const setUnseen = systemStatement(
-  'installation.set_unseen_key',
+  'installation.set_first_key',
   'the first key belongs to the installation until it is shown',
-  'UPDATE installation SET unseen_key = :key WHERE unseen_key IS NULL',
+  'UPDATE installation SET first_key = :key WHERE first_key IS NULL',
 );
 const setSeen = systemStatement(
-  'installation.set_seen_key',
+  'installation.clear_first_key',
   'the first key belongs to the installation until it is shown',
-  'UPDATE installation SET unseen_key = NULL WHERE unseen_key = :key',
+  'UPDATE installation SET first_key = NULL WHERE first_key = :key',
 );
-const findUnseen = systemStatement<{ unseen_key: string }>(
-  'installation.unseen_key',
+const findUnseen = systemStatement<{ first_key: string }>(
+  'installation.first_key',
   'the first key belongs to the installation until it is shown',
-  'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
+  'SELECT first_key FROM installation WHERE first_key IS NOT NULL',
 );
 const readKey = tenantStatement<SqlRow>(
   'api_keys.of_setup',
@@ -68,8 +68,8 @@ export function unseenOp(workspaceId: string, id: string): Op {
 /** Marks the first key of a workspace as shown, so that the next start does not replace it. */
 export async function markFirstKeySeen(store: Store, workspaceId: string): Promise<void> {
   const [unseen] = await store.readSystem(findUnseen);
-  if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
-    await store.commit([systemOp(setSeen, { key: unseen.unseen_key })]);
+  if (unseen?.first_key.startsWith(`${workspaceId}/`))
+    await store.commit([systemOp(setSeen, { key: unseen.first_key })]);
 }
 
 /**
@@ -83,7 +83,7 @@ export async function finishFirstStart(
   const { store, nowMs } = services;
   const [unseen] = await store.readSystem(findUnseen);
   if (!unseen) return null;
-  const [workspaceId = '', id = ''] = unseen.unseen_key.split('/');
+  const [workspaceId = '', id = ''] = unseen.first_key.split('/');
   const scope = scopeOf(workspaceId);
   const row = await store.readOne(scope, readKey, { id });
   const team = await store.readOne(scope, firstTeam);
@@ -98,7 +98,7 @@ export async function finishFirstStart(
     systemAuthor(scope, 'setup', emptyDirectory),
     [...(revoked ? [revoked] : []), change],
     [],
-    [setUp.op, systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
+    [setUp.op, systemOp(setSeen, { key: unseen.first_key }), unseenOp(workspaceId, change.id)],
   );
   if (!committed.ok)
     throw new Error(`Could not finish the first start: ${committed.message}. Start the server again.`);

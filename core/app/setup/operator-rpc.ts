@@ -115,10 +115,10 @@ function toListedKey(
   key: ApiKey,
   directory: Directory,
 ): ListedKey {
-  return { workspaceId, ...apiKeyModel.wire(key, { directory, baseUrl }) };
+  return { workspaceId, ...apiKeyModel.toResponse(key, { directory, baseUrl }) };
 }
 
-const seatOf = tenantStatement<{ joined_at: number | null; role: Role; email: string | null }>(
+const findMembership = tenantStatement<{ joined_at: number | null; role: Role; email: string | null }>(
   'members.joined_at',
   'SELECT joined_at, role, email FROM members WHERE workspace_id = :ws AND id = :id',
 );
@@ -130,15 +130,15 @@ function createMemberRpc(options: OperatorRpcOptions): Pick<OperatorRpc, 'invite
       const { id: workspaceId } = await findWorkspace(store, workspace);
       const scope = scopeOf(workspaceId);
       const { id, name } = await findMember(store, scope, member);
-      const seat = await store.readOne(scope, seatOf, { id });
-      if (!seat) throw new ApiError('not_found');
-      if (seat.joined_at !== null)
+      const membership = await store.readOne(scope, findMembership, { id });
+      if (!membership) throw new ApiError('not_found');
+      if (membership.joined_at !== null)
         throw new ApiError(
           'conflict',
           `${name} has joined already. To replace a lost password, run: tatami members reset <address>`,
         );
       const { url, expiresAt, op } = newInvitation(options, scope, {
-        member: { id, role: seat.role, email: seat.email },
+        member: { id, role: membership.role, email: membership.email },
         by: 'The server administrator',
       });
       await store.commit([op]);

@@ -49,7 +49,7 @@ export const operatorRpcSchemas = {
 };
 
 /** API representation of a key, without its secret. */
-export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.wire>;
+export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.toResponse>;
 
 /** A new key with its complete text, which is not stored. */
 export type CreatedKey = ListedKey & { readonly key: string };

@@ -64,11 +64,11 @@ function watched(uri: string): WatchedResource | null {
 }
 
 function isTouched({ of }: WatchedResource, event: EventRow): boolean {
-  const { entityKind, entityId } = event;
-  if (of === 'issues') return entityKind === 'issue';
+  const { entityType, entityId } = event;
+  if (of === 'issues') return entityType === 'issue';
   // The cards of a board derive from issues, so every issue event can change the board.
-  if (of.kind === 'board' && entityKind === 'issue') return true;
-  if (of.kind !== entityKind) return false;
+  if (of.kind === 'board' && entityType === 'issue') return true;
+  if (of.kind !== entityType) return false;
   if (of.name === entityId) return true;
   const { identifier } = renderData(event) as { identifier?: string | null };
   return of.kind === 'issue' && identifier === of.name.toUpperCase();

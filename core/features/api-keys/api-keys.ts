@@ -212,7 +212,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   return {
     changes: [change],
     ops: handingOps(ctx, memberId),
-    body: { ...apiKeyModel.wire(change.after, ctx), key },
+    body: { ...apiKeyModel.toResponse(change.after, ctx), key },
     status: 201,
     location: locationOf(ctx, change.id),
   };
@@ -242,7 +242,7 @@ async function rollApiKey(
   return {
     changes,
     ops: handingOps(ctx, key.memberId),
-    body: { ...apiKeyModel.wire(successor, ctx), key: keyText, previous },
+    body: { ...apiKeyModel.toResponse(successor, ctx), key: keyText, previous },
     status: 201,
     location: locationOf(ctx, successor.id),
   };

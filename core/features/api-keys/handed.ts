@@ -10,7 +10,7 @@ import { endDelegated, mayHandOut, stillMayOp } from '../people/index.ts';
 import { apiKeyModel, type ApiKey } from './model.ts';
 
 /** Condition for the keys that a member created for others whose role is not in `:roles`. */
-const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
+const handedBeyond = `workspace_id = :ws AND created_by = :maker AND member_id <> :maker
   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
 const readHandedBy = tenantStatement<SqlRow>(
@@ -19,24 +19,24 @@ const readHandedBy = tenantStatement<SqlRow>(
 );
 const readHandedTo = tenantStatement<SqlRow>(
   'api_keys.handed_to',
-  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
-   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.minted_by
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND created_by <> member_id
+   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.created_by
      AND m.role = 'owner' AND m.deleted_at IS NULL)`,
 );
 const readMintedWith = tenantStatement<SqlRow>(
-  'api_keys.made_with',
+  'api_keys.created_with',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws
-   AND (minted_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
+   AND (created_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
 );
 const noneHandedBy = tenantStatement(
   'api_keys.none_handed_by',
   `SELECT count(*) FROM api_keys WHERE ${handedBeyond} AND revoked_at IS NULL HAVING count(*) = 0`,
 );
 const noneMintedWith = tenantStatement(
-  'api_keys.none_made_with',
+  'api_keys.none_created_with',
   `SELECT count(*) FROM api_keys WHERE workspace_id = :ws AND revoked_at IS NULL
-     AND minted_with IN (SELECT value FROM json_each(:ids))
-     AND (minted_by <> member_id OR minted_with IN (SELECT value FROM json_each(:shared)))
+     AND created_with IN (SELECT value FROM json_each(:ids))
+     AND (created_by <> member_id OR created_with IN (SELECT value FROM json_each(:shared)))
    HAVING count(*) = 0`,
 );
 const readSuccessor = tenantStatement<{ replaced_by: string | null }>(
@@ -110,8 +110,8 @@ async function descentOf(
   const ending = new Map(roots.map((key) => [key.id, key]));
   const ids = new Set(ending.keys());
   const shared = new Set(isShared ? ids : []);
-  const isMinted = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
-    mintedWith !== null && ids.has(mintedWith) && (mintedBy !== memberId || shared.has(mintedWith));
+  const isMinted = ({ createdWith, createdBy, memberId }: ApiKey): boolean =>
+    createdWith !== null && ids.has(createdWith) && (createdBy !== memberId || shared.has(createdWith));
   const add = (key: ApiKey): string[] => {
     const [wasMinted, wasReplaced] = [isMinted(key), ids.has(key.replacedBy ?? '')];
     if (ids.has(key.id) || !(wasMinted || wasReplaced)) return [];

@@ -15,9 +15,9 @@ export const apiKeyModel = modelOf(apiKey, {
   stored: {
     secretHash: plain<string>('secret_hash'),
     /** Member who created the key; null for the operator. */
-    mintedBy: plain<string | null>('minted_by'),
+    createdBy: plain<string | null>('created_by'),
     /** API key of the creating request; null for none. */
-    mintedWith: plain<string | null>('minted_with'),
+    createdWith: plain<string | null>('created_with'),
     lineageId: plain<string | null>('lineage_id'),
   },
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
@@ -59,8 +59,8 @@ export function newKey({ ids, nowMs }: CreationDeps, { maker, ...terms }: KeyTer
   const change = apiKeyModel.create({
     ...terms,
     scopes: [...terms.scopes],
-    mintedBy: maker?.memberId ?? null,
-    mintedWith: maker?.keyId ?? null,
+    createdBy: maker?.memberId ?? null,
+    createdWith: maker?.keyId ?? null,
     lineageId: terms.lineageId ?? null,
     id: ids.next(apiKey.id),
     prefix: token.prefix,

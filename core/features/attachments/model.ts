@@ -77,13 +77,13 @@ export function withIssueEvents(issue: Issue, change: Change & { readonly after:
     events(view) {
       const at = (change.after as Attachment).updatedAt;
       const left = asLeft(view, issueModel.name, issue);
-      const response = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
+      const response = issueModel.toResponse({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
       return change.events(view).map((draft) => ({
         ...draft,
-        entityKind: issueModel.name,
+        entityType: issueModel.name,
         entityId: issue.id,
         commitAssignedOf: left.number === null ? left.id : null,
-        data: { ...response, attachment: attachmentModel.wire(change.after as Attachment, view) },
+        data: { ...response, attachment: attachmentModel.toResponse(change.after as Attachment, view) },
       }));
     },
     followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),

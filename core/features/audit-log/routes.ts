@@ -102,7 +102,7 @@ function showEntry(row: EventRow) {
     sequence: row.sequence,
     action: row.type,
     actor: row.actor,
-    target: { kind: row.entityKind, id: row.entityId },
+    target: { kind: row.entityType, id: row.entityId },
     details: detailsOf(row),
     requestId: row.requestId,
     cause: row.cause,

@@ -214,7 +214,7 @@ const ranksNow = tenantStatement<{ issue_id: string; rank: string }>(
   'as_of.ranks_now',
   'SELECT issue_id, rank FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId',
 );
-const ofCard = `e.workspace_id = :ws AND e.issue_id IS NULL AND e.entity_kind = '${cardKind}' AND e.entity_id = value`;
+const ofCard = `e.workspace_id = :ws AND e.issue_id IS NULL AND e.entity_type = '${cardKind}' AND e.entity_id = value`;
 const movedSince = tenantStatement<{ id: string }>(
   'as_of.cards_moved_since',
   `SELECT value AS id FROM json_each(:ids)

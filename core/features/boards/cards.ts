@@ -201,7 +201,7 @@ function cardShape(
         without: ['description'],
       },
     );
-    const issues = data.map((issue) => issueModel.wire(issue, ctx));
+    const issues = data.map((issue) => issueModel.toResponse(issue, ctx));
     const shaped = await shapeIssues(ctx, issues, shape);
     return new Map(shaped.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
   };

@@ -109,7 +109,7 @@ function moveEvent(
 ): EventDraft {
   return {
     type: 'board.card_moved',
-    entityKind: cardKind,
+    entityType: cardKind,
     entityId: issueId,
     subjectId: null,
     commitAssignedOf: null,

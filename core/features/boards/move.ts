@@ -70,7 +70,7 @@ export async function moveCard(
     ...(await limitsOf(ctx, moving)),
     ...(order ? await placed(ctx, moving, { order, after, position }) : []),
   ];
-  return { changes, body: withoutDescription(issueModel.wire(after, ctx)) };
+  return { changes, body: withoutDescription(issueModel.toResponse(after, ctx)) };
 }
 
 interface Moving {

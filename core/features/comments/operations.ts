@@ -147,7 +147,7 @@ export const resource = defineResource(comment, commentModel, {
       const current = await commentModel.find(ctx, id);
       if (!current || (current.deletedAt !== null && !(await isPlaceholder(ctx, current)))) throw notFound();
       await getEntity(ctx, issueModel, current.issueId);
-      const response = commentModel.wire(current, ctx);
+      const response = commentModel.toResponse(current, ctx);
       return current.deletedAt === null ? response : placeholderOf(response);
     },
     async delete(ctx, id, ifMatch) {

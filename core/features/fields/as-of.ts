@@ -12,7 +12,7 @@ import type { FieldValue } from './contract.ts';
 const fieldLifecycle = tenantStatement<{ id: string; type: string; sequence: number }>(
   'as_of.turns_of_fields',
   `SELECT entity_id AS id, type, sequence FROM events INDEXED BY events_object
-   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = 'field' AND sequence <= :at
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_type = 'field' AND sequence <= :at
      AND type IN ('field.created', 'field.deleted', 'field.restored') ORDER BY sequence`,
 );
 const lastOfIssues = tenantStatement<{ id: string; sequence: number }>(
@@ -20,7 +20,7 @@ const lastOfIssues = tenantStatement<{ id: string; sequence: number }>(
   `SELECT last.issue_id AS id, last.sequence FROM json_each(:ids) CROSS JOIN events AS last INDEXED BY events_issue
      ON last.workspace_id = :ws AND last.issue_id = value AND last.sequence = (
        SELECT max(e.sequence) FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws
-         AND e.issue_id = value AND e.sequence <= :at AND e.entity_kind = 'issue')`,
+         AND e.issue_id = value AND e.sequence <= :at AND e.entity_type = 'issue')`,
 );
 
 /** Span of the log in which a field existed: after its creation or restoration, and before its deletion. */

@@ -86,7 +86,7 @@ async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
 }
 
 export async function getItem(ctx: Context, id: string): Promise<InboxItemResponse> {
-  return inboxItemModel.wire(await findOwn(ctx, id), ctx);
+  return inboxItemModel.toResponse(await findOwn(ctx, id), ctx);
 }
 
 type ItemPatch = Patch<typeof inboxItem> & { readonly read?: boolean; readonly archived?: boolean };

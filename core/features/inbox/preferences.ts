@@ -52,7 +52,7 @@ const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesEvent
   table: 'inbox_preferences',
   fields: { off: json('off_json') },
   withoutPrevious: true,
-  wire: ({ id, off }, { directory }) => ({
+  toResponse: ({ id, off }, { directory }) => ({
     member: toMemberResponse(id, directory),
     ...toPreferencesResponse(off),
   }),

@@ -146,8 +146,8 @@ function changed(
 }
 
 function changesOf(before: Issue, after: Issue, view: View): Changes {
-  const { id, identifier, version, ...to } = issueModel.wire(after, view);
-  const from: Readonly<Record<string, unknown>> = before === after ? to : issueModel.wire(before, view);
+  const { id, identifier, version, ...to } = issueModel.toResponse(after, view);
+  const from: Readonly<Record<string, unknown>> = before === after ? to : issueModel.toResponse(before, view);
   const changes: Changes['changes'] = {};
   for (const [name, value] of Object.entries(to))
     if (name !== 'updatedAt' && !sameValue(from[name], value))
@@ -171,7 +171,7 @@ function refusalOf(view: View, refused: readonly Refused[], of: number): ApiErro
     return {
       path: at,
       issue: detail?.issue ?? 'conflict',
-      fix: `${issueModel.wire(issue, view).identifier}: ${words}`,
+      fix: `${issueModel.toResponse(issue, view).identifier}: ${words}`,
     };
   });
   return new ApiError(

@@ -77,7 +77,7 @@ function requireFew(planned: readonly WithTemplate[], path: string): void {
 export const issueLocation = ({ baseUrl }: Context, id: string): string => `${baseUrl}/api/v1/issues/${id}`;
 
 function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
-  const { id, identifier, title, priority, url } = issueModel.wire(issue, ctx);
+  const { id, identifier, title, priority, url } = issueModel.toResponse(issue, ctx);
   return { id, identifier, title, priority, url };
 }
 

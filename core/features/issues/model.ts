@@ -88,7 +88,7 @@ export const issueModel = modelOf(issue, {
     },
     commitAssigned: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
-  wire(issue, { directory, baseUrl }) {
+  toResponse(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);
     const identifier = `${team?.key ?? ''}-${issue.number ?? ''}`;
     const createdAt = isoTime(issue.createdAt);

@@ -27,7 +27,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
-  const response = issueModel.wire(await getEntity(ctx, issueModel, id), ctx);
+  const response = issueModel.toResponse(await getEntity(ctx, issueModel, id), ctx);
   return shape === null ? response : (await shapeIssues(ctx, [response], shape))[0]!;
 }
 
@@ -138,7 +138,7 @@ export async function getExternal(ctx: Context, reference: ExternalReference): P
   const id = await idOfExternal(ctx, reference);
   const issue = id === undefined ? undefined : await issueModel.find(ctx, id);
   if (!issue || issue.deletedAt !== null) throw notFound();
-  return issueModel.wire(issue, ctx);
+  return issueModel.toResponse(issue, ctx);
 }
 
 /**
@@ -167,7 +167,7 @@ export async function putExternal(
   const created = await planIssue(ctx, { ...input, externalSource, externalId }, '');
   return {
     changes: [created],
-    body: issueModel.wire(created.after, ctx),
+    body: issueModel.toResponse(created.after, ctx),
     status: 201,
     location: issueLocation(ctx, created.id),
   };
@@ -241,7 +241,7 @@ async function requireNoChild(ctx: Context, id: string): Promise<void> {
       'conflict',
       'The issue has a sub-issue that you cannot see. That sub-issue must be purged or get another parent first.',
     );
-  const { identifier } = issueModel.wire(child, ctx);
+  const { identifier } = issueModel.toResponse(child, ctx);
   throw new ApiError(
     'conflict',
     child.deletedAt === null

@@ -76,7 +76,7 @@ export async function reorderIssue(
   const placed = await placedBehind(ctx, issue, ahead);
   const changes = placed.map((change) => ({ ...change, order }));
   const after = changes.find((change) => change.id === issue.id)?.after ?? issue;
-  return { changes, body: issueModel.wire(after as Issue, ctx) };
+  return { changes, body: issueModel.toResponse(after as Issue, ctx) };
 }
 
 /**

@@ -115,8 +115,8 @@ async function holderOf(ctx: Context) {
     meansOf(ctx),
   ]);
   return {
-    member: pick(memberModel.wire(holder, ctx), memberParts),
-    workspace: pick(workspaceModel.wire(ownWorkspace, ctx), workspaceParts),
+    member: pick(memberModel.toResponse(holder, ctx), memberParts),
+    workspace: pick(workspaceModel.toResponse(ownWorkspace, ctx), workspaceParts),
     // Omits implied read scopes that do not exist as separate scopes.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
@@ -137,11 +137,11 @@ async function meansOf(ctx: Context) {
   const { billingAccount } = ctx.scope;
   if (kind === 'api_key') {
     const key = await getEntity(ctx, apiKeyModel, id);
-    return { ...none, key: pick(apiKeyModel.wire(key, ctx), keyParts) };
+    return { ...none, key: pick(apiKeyModel.toResponse(key, ctx), keyParts) };
   }
   if (kind === 'app' && billingAccount !== null) {
     const granted = await getEntity(ctx, grantModel, billingAccount);
-    return { ...none, grant: pick(grantModel.wire(granted, ctx), grantParts) };
+    return { ...none, grant: pick(grantModel.toResponse(granted, ctx), grantParts) };
   }
   const [row] = await ctx.store.readSystem(findSession, { id: billingAccount });
   if (!row) return none;

@@ -52,7 +52,7 @@ export async function followersOf(ctx: Context, issue: Issue): Promise<string[]>
 }
 
 export function identifierOf(ctx: Context, issue: Issue): string {
-  return issueModel.wire(issue, ctx).identifier ?? '';
+  return issueModel.toResponse(issue, ctx).identifier ?? '';
 }
 
 /** Returns the current name of the author. */

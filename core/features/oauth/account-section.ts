@@ -7,7 +7,7 @@ import {
   type ChangeOptions,
   type AccountSection,
   hidden,
-  type Seat,
+  type AccountMembership,
   type SignedIn,
 } from '../sign-in/index.ts';
 import type { grant } from './contract.ts';
@@ -34,7 +34,9 @@ function grantsSection(options: GrantPages): AccountSection {
       'grant-gone': 'The access of the app had already ended.',
     },
     async html(who) {
-      const sections = await Promise.all(who.seats.map((seat) => sectionOf(options, who, seat)));
+      const sections = await Promise.all(
+        who.memberships.map((membership) => sectionOf(options, who, membership)),
+      );
       const isEmpty = sections.every((section) => section === null);
       return html`<section aria-labelledby="apps">
         <h2 id="apps">Apps with access</h2>
@@ -45,10 +47,14 @@ function grantsSection(options: GrantPages): AccountSection {
 }
 
 /** Returns null if the person has no grants in the workspace. */
-async function sectionOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
-  const grants = await grantsIn(options, who, seat);
+async function sectionOf(
+  options: GrantPages,
+  who: SignedIn,
+  membership: AccountMembership,
+): Promise<Html | null> {
+  const grants = await grantsIn(options, who, membership);
   if (grants.length === 0) return null;
-  const { workspaceId, workspaceName } = seat;
+  const { workspaceId, workspaceName } = membership;
   return html`<h3>In ${workspaceName}</h3>
     <ul class="grants">
       ${grants.map((one) => itemOf(one, html`${hidden('form_token', who.formToken)}${hidden('workspace', workspaceId)}`))}
@@ -90,7 +96,7 @@ interface Page {
 async function grantsIn(
   { app, sessions }: GrantPages,
   who: SignedIn,
-  { workspaceId, memberId }: Seat,
+  { workspaceId, memberId }: AccountMembership,
 ): Promise<GrantResponse[]> {
   const principal = await sessions.principal(who, workspaceId);
   if (!principal) return [];

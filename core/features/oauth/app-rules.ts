@@ -116,7 +116,7 @@ const countApps = tenantStatement<{ count: number }>(
  * it.
  */
 const haveCapacity = tenantStatement<{ count: number }>(
-  'oauth_apps.have_room',
+  'oauth_apps.have_capacity',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',
 );
 

@@ -183,7 +183,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   return {
     changes: [change],
     ops: [capacityGuard],
-    body: { ...oauthAppModel.wire(change.after, ctx), secret: secret?.text ?? null },
+    body: { ...oauthAppModel.toResponse(change.after, ctx), secret: secret?.text ?? null },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/oauth-apps/${change.id}`,
   };

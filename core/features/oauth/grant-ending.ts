@@ -36,7 +36,7 @@ const findUseless = systemStatement<SqlRow>(
 const findOfAccount = systemStatement<SqlRow>(
   'grants.of_account',
   'an account can be a member of several workspaces',
-  `SELECT g.workspace_id AS of_workspace, ${columns} FROM seats AS s
+  `SELECT g.workspace_id AS of_workspace, ${columns} FROM memberships AS s
    JOIN grants AS g ON g.workspace_id = s.workspace_id AND g.member_id = s.member_id
    WHERE s.account_id = :account AND g.revoked_at IS NULL LIMIT :limit`,
 );

@@ -1,4 +1,4 @@
-// Accounts of people who sign in to this server. A seat links an account to a member of a workspace, whose
+// Accounts of people who sign in to this server. A membership links an account to a member of a workspace, whose
 // role decides the rights.
 import type { CreationDeps } from './deps.ts';
 import { addressKey } from '../../platform/lib/address.ts';
@@ -17,9 +17,9 @@ const insertAccount = systemStatement(
    SELECT :id, :name, :email, :key, :verified, :password, :now, :now
    WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE email_key = :key AND email_verified_at IS NOT NULL)`,
 );
-const insertSeat = tenantStatement(
-  'seats.insert',
-  'INSERT INTO seats (workspace_id, member_id, account_id, taken_at) VALUES (:ws, :member, :account, :now)',
+const insertMembership = tenantStatement(
+  'memberships.insert',
+  'INSERT INTO memberships (workspace_id, member_id, account_id, created_at) VALUES (:ws, :member, :account, :now)',
 );
 const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
 /** Limits the cost of a sign-in, which compares the password with that of every candidate. */
@@ -33,7 +33,7 @@ const findByEmail = systemStatement<AccountRow>(
   ofInstallation,
   `WITH claims AS (
      SELECT a.id, row_number() OVER (PARTITION BY s.workspace_id ORDER BY a.id DESC) AS nth
-     FROM accounts AS a LEFT JOIN seats AS s ON s.account_id = a.id WHERE a.email_key = :key)
+     FROM accounts AS a LEFT JOIN memberships AS s ON s.account_id = a.id WHERE a.email_key = :key)
    ${selected} JOIN (SELECT id AS claim_id, min(nth) AS nth FROM claims GROUP BY id) ON claim_id = id
    ORDER BY email_verified_at IS NULL, nth, id DESC LIMIT ${candidatesMax}`,
 );
@@ -41,15 +41,15 @@ const findClaimed = systemStatement<{ id: string }>(
   'accounts.claimed',
   ofInstallation,
   `SELECT a.id FROM accounts AS a WHERE a.email_key = :key AND a.id <> :account AND (a.email_verified_at IS NOT NULL
-     OR EXISTS (SELECT 1 FROM seats AS s WHERE s.account_id = a.id
+     OR EXISTS (SELECT 1 FROM memberships AS s WHERE s.account_id = a.id
        AND s.workspace_id IN (SELECT value FROM json_each(:workspaces)))) LIMIT 1`,
 );
 const findById = systemStatement<AccountRow>('accounts.by_id', ofInstallation, `${selected} WHERE id = :id`);
 const findWorkspaceNames = systemStatement<{ name: string }>(
   'accounts.places',
   ofInstallation,
-  `SELECT w.name FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
-   WHERE s.account_id = :account ORDER BY s.taken_at, s.workspace_id LIMIT 20`,
+  `SELECT w.name FROM memberships AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
+   WHERE s.account_id = :account ORDER BY s.created_at, s.workspace_id LIMIT 20`,
 );
 /** A new address is unverified. Changes nothing if another account has verified the address. */
 const renameAccount = systemStatement(
@@ -82,9 +82,9 @@ const deleteResetOfOther = systemStatement(
   `DELETE FROM password_resets WHERE account_id = :id
    AND EXISTS (SELECT 1 FROM accounts WHERE id = :id AND email_key <> :key)`,
 );
-const deleteSeat = tenantStatement(
-  'seats.delete',
-  'DELETE FROM seats WHERE workspace_id = :ws AND member_id = :member',
+const deleteMembership = tenantStatement(
+  'memberships.delete',
+  'DELETE FROM memberships WHERE workspace_id = :ws AND member_id = :member',
 );
 
 interface AccountRow {
@@ -192,13 +192,13 @@ export function newAccount(
  * The operation fails if the member has an account already, or the account is another member of the
  * workspace.
  */
-export function takeSeatOp(accountId: string, workspaceId: string, memberId: string, now: number): Op {
-  return tenantOp(scopeOf(workspaceId), insertSeat, { account: accountId, member: memberId, now });
+export function addMembershipOp(accountId: string, workspaceId: string, memberId: string, now: number): Op {
+  return tenantOp(scopeOf(workspaceId), insertMembership, { account: accountId, member: memberId, now });
 }
 
 /** The operation changes nothing for a member without an account. */
-export function leaveSeatOp(scope: Scope, memberId: string): Op {
-  return tenantOp(scope, deleteSeat, { member: memberId });
+export function removeMembershipOp(scope: Scope, memberId: string): Op {
+  return tenantOp(scope, deleteMembership, { member: memberId });
 }
 
 /** The operations fail if another account has verified the address. @param email a valid address */

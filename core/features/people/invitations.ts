@@ -8,7 +8,7 @@ import { mintLinkToken, tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
-import { emailKeyOf, takeSeatOp } from './accounts.ts';
+import { emailKeyOf, addMembershipOp } from './accounts.ts';
 import type { Maker } from './delegation.ts';
 import { nameProblem } from './roles.ts';
 import { memberModel, type Member } from './model.ts';
@@ -36,7 +36,7 @@ const deleteHanded = tenantStatement(
        AND m.role IN (SELECT value FROM json_each(:roles)))`,
 );
 const deleteInvitedWith = tenantStatement(
-  'invitations.delete_made_with',
+  'invitations.delete_created_with',
   'DELETE FROM invitations WHERE workspace_id = :ws AND invited_with IN (SELECT value FROM json_each(:keys))',
 );
 const useInvitation = tenantStatement(
@@ -229,7 +229,7 @@ export function createInvitations(options: {
         [use],
         [
           ...(account.op ? [account.op] : []),
-          takeSeatOp(account.id, workspaceId, member.id, now),
+          addMembershipOp(account.id, workspaceId, member.id, now),
           ...(account.also ?? []),
         ],
       );

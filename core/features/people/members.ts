@@ -11,7 +11,7 @@ import { plainOperations, type Rules } from '../../kernel/resource/operations.ts
 import type { Role } from '../../kernel/rights/roles.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../platform/store/store.ts';
-import { leaveSeatOp } from './accounts.ts';
+import { removeMembershipOp } from './accounts.ts';
 import { withdrawOp } from './invitations.ts';
 import { team } from '../teams/contract.ts';
 import { invitationRoutes } from './inviting.ts';
@@ -94,7 +94,7 @@ export const members = defineResource(member, memberModel, {
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
       const gone = ending(set, await afterLoss(ctx, before, null));
-      const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
+      const left = withOps(gone, [removeMembershipOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
       return withRemainingOwner(ctx, before, left);
     },
   },

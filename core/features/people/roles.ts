@@ -15,7 +15,7 @@ export function isPresent({ directory }: { readonly directory: Directory }, memb
   return directory.members.get(memberId)?.removed === false;
 }
 
-function isOfSameRights(a: SeatTerms, b: SeatTerms): boolean {
+function isOfSameRights(a: MembershipTerms, b: MembershipTerms): boolean {
   return a.role === b.role && sameValue(a.teams, b.teams);
 }
 
@@ -23,7 +23,7 @@ function isOfSameRights(a: SeatTerms, b: SeatTerms): boolean {
 const listedMax = 5;
 
 /** Fields that decide the rights of a member, and who can join as the member. */
-interface SeatTerms {
+interface MembershipTerms {
   readonly role: Member['role'];
   readonly teams: Member['teams'];
   readonly email: Member['email'];
@@ -56,7 +56,7 @@ export function isAdmin(member: Ranked | undefined): boolean {
 export async function requireMayChange(
   ctx: Context,
   before: Member | null,
-  after: SeatTerms | null,
+  after: MembershipTerms | null,
 ): Promise<void> {
   requirePerson(ctx, 'change members');
   const caller = await callingMember(ctx);
@@ -68,7 +68,7 @@ export async function requireMayChange(
   if (caller.id === before?.id && after && isOfSameRights(before, after)) {
     // A new address decides who can join as a member who has not joined yet, so the scopes of the role are
     // required.
-    if (before.joinedAt === null) requireSeatScopes(ctx, before, after);
+    if (before.joinedAt === null) requireRoleScopes(ctx, before, after);
     return;
   }
   if (!isAdmin(caller))
@@ -80,16 +80,20 @@ export async function requireMayChange(
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
     throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner. Ask an owner.');
-  requireSeatScopes(ctx, before, after);
+  requireRoleScopes(ctx, before, after);
 }
 
 /**
- * A person with the seat of a member can create keys with all scopes of the role. So a credential needs all
+ * A person with the membership of a member can create keys with all scopes of the role. So a credential needs all
  * these scopes to add or invite a member, to give a higher role or another address, and to give a guest more
  * teams.
  * @throws ApiError insufficient_scope
  */
-function requireSeatScopes(ctx: Context, before: SeatTerms | null, after: SeatTerms | null): void {
+function requireRoleScopes(
+  ctx: Context,
+  before: MembershipTerms | null,
+  after: MembershipTerms | null,
+): void {
   if (after === null) return;
   const isRaised = before === null || roles.indexOf(after.role) > roles.indexOf(before.role);
   const seesMore = after.teams.some((id) => !before?.teams.includes(id));

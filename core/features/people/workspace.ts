@@ -25,7 +25,8 @@ export const workspaces = defineResource(workspace, workspaceModel, {
       scope: 'workspace:read',
       limit: 'read',
       responses: { 200: response },
-      read: async (ctx) => workspaceModel.wire(await getEntity(ctx, workspaceModel, ctx.workspaceId), ctx),
+      read: async (ctx) =>
+        workspaceModel.toResponse(await getEntity(ctx, workspaceModel, ctx.workspaceId), ctx),
     }),
     defineRoute({
       method: 'PATCH',

@@ -129,12 +129,12 @@ function plainError(json: string | null): string | null {
 }
 
 const storedChanges = tenantStatement<{ id: string; changes: ArrayBuffer | Uint8Array }>(
-  'kept_changes.page',
-  'SELECT id, changes FROM kept_changes WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 20',
+  'stored_changes.page',
+  'SELECT id, changes FROM stored_changes WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 20',
 );
 const updateChanges = tenantStatement(
-  'kept_changes.keep_fewer',
-  'UPDATE kept_changes SET changes = :changes WHERE workspace_id = :ws AND id = :id',
+  'stored_changes.remove_purged',
+  'UPDATE stored_changes SET changes = :changes WHERE workspace_id = :ws AND id = :id',
 );
 
 /** Removes only the changes of purged issues, so that the other changes of a run can still be undone. */
@@ -154,7 +154,7 @@ const backtests = tenantStatement<{ id: string; report_json: string | null }>(
   'SELECT id, report_json FROM backtests WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 5',
 );
 const updateReport = tenantStatement(
-  'backtests.keep_report',
+  'backtests.store_report',
   'UPDATE backtests SET report_json = :report WHERE workspace_id = :ws AND id = :id',
 );
 
@@ -171,7 +171,7 @@ const shadowReports = tenantStatement<{ install_id: string; report_json: string 
   'SELECT install_id, report_json FROM shadows WHERE workspace_id = :ws',
 );
 const updateShadowReport = tenantStatement(
-  'shadows.keep_report',
+  'shadows.store_report',
   'UPDATE shadows SET report_json = :report WHERE workspace_id = :ws AND install_id = :installId',
 );
 

@@ -44,7 +44,7 @@ interface IssueEventRow {
 const eventsOfIssues = tenantStatement<IssueEventRow>(
   'events.of_issues',
   `SELECT issue_id, sequence, created_at FROM events INDEXED BY events_issue
-   WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:ids)) AND entity_kind = 'issue' AND sequence < :before
+   WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:ids)) AND entity_type = 'issue' AND sequence < :before
    ORDER BY sequence`,
 );
 

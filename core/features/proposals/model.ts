@@ -41,7 +41,7 @@ const storedFields = {
   /** Recorded writes, sealed by `make.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
   undoneBy: {
-    select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
+    select: `(SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
   } as Column<string | null>,
 };
 export type Proposal = EntityOf<typeof proposal, typeof storedFields>;
@@ -77,7 +77,7 @@ export const proposalModel = modelOf(proposal, {
  */
 export function showWhole(current: Proposal, ctx: Context): ProposalResponse {
   return {
-    ...proposalModel.wire(current, ctx),
+    ...proposalModel.toResponse(current, ctx),
     effects: current.diff.map((effect) => toEffectResponse(effect, mayRead(ctx, effect))),
   };
 }

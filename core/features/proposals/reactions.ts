@@ -60,7 +60,7 @@ export const proposalsOfEnded: Reaction = {
   async react(ctx, event) {
     const author = authorIn(event);
     if (author === null) return nothing;
-    const isOfPlugin = event.entityKind === 'plugin';
+    const isOfPlugin = event.entityType === 'plugin';
     if (isOfPlugin && (await ctx.store.readOne(ctx.scope, installed, { id: author }))) return nothing;
     const rows = await ctx.store.read(ctx.scope, openOfAuthor, { author });
     const ids = isOfPlugin ? rows.map(({ id }) => id) : await withoutRights(ctx, rows);
@@ -116,7 +116,7 @@ async function ended(
   return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(current)))];
 }
 
-function authorIn({ type, entityKind, entityId, data }: EventRow): string | null {
-  if (type === 'member.removed' || entityKind === 'plugin') return entityId;
+function authorIn({ type, entityType, entityId, data }: EventRow): string | null {
+  if (type === 'member.removed' || entityType === 'plugin') return entityId;
   return (data as { member?: { id?: string } | null }).member?.id ?? null;
 }

@@ -43,7 +43,7 @@ const reactionModel = modelOf(reaction, {
 
 /** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */
 const requireCapacity = tenantStatement(
-  'reactions.have_room',
+  'reactions.have_capacity',
   `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL
      AND (:subjectId = :issueId OR EXISTS
        (SELECT 1 FROM comments AS c WHERE c.workspace_id = :ws AND c.id = :subjectId AND c.deleted_at IS NULL))
@@ -171,7 +171,7 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
     const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
     const current = await reactionModel.find(ctx, id);
     if (current?.deletedAt === null)
-      return { changes: [], body: reactionModel.wire(current, ctx), status: 200 };
+      return { changes: [], body: reactionModel.toResponse(current, ctx), status: 200 };
     if (current) continue;
     await requireEmojiCapacity(ctx, subjectId, emoji);
     const now = ctx.nowMs();

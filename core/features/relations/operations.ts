@@ -147,7 +147,10 @@ export const resource = defineResource(relation, relationModel, {
         where: [{ sql: ofIssue, params: { issueId: id } }],
         parameters: { parentId },
       });
-      return { ...page, data: page.data.map((current) => relationModel.wire(seenFrom(id, current), ctx)) };
+      return {
+        ...page,
+        data: page.data.map((current) => relationModel.toResponse(seenFrom(id, current), ctx)),
+      };
     },
     async create(ctx, { type, issueId }, parentId) {
       const issue = await getEntity(ctx, issueModel, parentId ?? '');
@@ -170,14 +173,14 @@ export const resource = defineResource(relation, relationModel, {
       const moved = storedType === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
       return {
         changes: [...(moved ? [moved] : []), withIssueEvents(created, [from, to])],
-        body: relationModel.wire(seenFrom(issue.id, created.after), ctx),
+        body: relationModel.toResponse(seenFrom(issue.id, created.after), ctx),
         status: 201,
         location: `${ctx.baseUrl}/api/v1/${relation.path}/${created.id}`,
       };
     },
     async get(ctx, id) {
       const { current } = await findWithEnds(ctx, id);
-      return relationModel.wire(current, ctx);
+      return relationModel.toResponse(current, ctx);
     },
     async delete(ctx, id, ifMatch) {
       const { current, ends } = await findWithEnds(ctx, id);
@@ -283,11 +286,11 @@ function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change 
           const other = issueReference(left[1 - at]!, view.directory);
           return {
             type,
-            entityKind: issueModel.name,
+            entityType: issueModel.name,
             entityId: issue.id,
             subjectId: issue.id,
             commitAssignedOf: issue.number === null ? issue.id : null,
-            data: { ...issueModel.wire(issue, view), relation: { id, type: word, issue: other } },
+            data: { ...issueModel.toResponse(issue, view), relation: { id, type: word, issue: other } },
           };
         }),
       );

@@ -193,7 +193,7 @@ async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<Issu
     },
   );
   return data
-    .map((issue) => issueModel.wire(issue, ctx))
+    .map((issue) => issueModel.toResponse(issue, ctx))
     .filter(({ state }) => state.type !== 'canceled' && state.type !== 'duplicate')
     .sort(byIdentifier);
 }

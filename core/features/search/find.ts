@@ -181,7 +181,7 @@ async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Quer
 export function toFoundIssue(ctx: Context, issue: Issue): FoundIssue {
   // JSON omits undefined properties. Building an object without the property would cost one more object per
   // hit.
-  return Object.assign(issueModel.wire(issue, ctx), { description: undefined });
+  return Object.assign(issueModel.toResponse(issue, ctx), { description: undefined });
 }
 
 // Excerpt of a text around its matches, with their ranges. The text is unescaped and contains no markup, so

@@ -193,7 +193,7 @@ export function createFindDuplicates(
       const likest = await issuesLike(ctx, issue, { conditions: [], limit: duplicatesMax });
       duplicates.push(
         likest.flatMap(({ other, score }) => {
-          const { identifier, title } = issueModel.wire(other, ctx);
+          const { identifier, title } = issueModel.toResponse(other, ctx);
           return identifier === null ? [] : [{ identifier, title, score }];
         }),
       );

@@ -12,10 +12,10 @@ import { systemOp } from '../../platform/store/store.ts';
 const lifeMs = 600_000;
 
 /** A browser has at most one challenge of each type; a new one replaces it. */
-type CeremonyType = 'add-passkey' | 'use-passkey' | 'outside';
+type ChallengeType = 'add-passkey' | 'use-passkey' | 'outside';
 
 /** @typeParam D JSON data stored at the start */
-export interface Ceremony<D> {
+export interface Challenge<D> {
   /** Account that started the challenge; null for a sign-in, where the response identifies the account. */
   readonly accountId: string | null;
   readonly details: D;
@@ -25,60 +25,64 @@ export interface Ceremony<D> {
 
 const ofBrowser = 'a browser that signs in has no workspace yet';
 
-const insertCeremony = systemStatement(
-  'ceremonies.insert',
+const insertChallenge = systemStatement(
+  'challenges.insert',
   ofBrowser,
-  `INSERT INTO ceremonies (token_hash, kind, account_id, details_json, expires_at)
-   VALUES (:hash, :kind, :account, :details, :expires)`,
+  `INSERT INTO challenges (token_hash, type, account_id, details_json, expires_at)
+   VALUES (:hash, :type, :account, :details, :expires)`,
 );
-const takeCeremony = systemStatement(
-  'ceremonies.take',
+const takeChallenge = systemStatement(
+  'challenges.take',
   ofBrowser,
-  `DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now
+  `DELETE FROM challenges WHERE token_hash = :hash AND type = :type AND expires_at > :now
    RETURNING account_id, details_json`,
 );
 
-export interface Ceremonies {
+export interface Challenges {
   /** @returns the challenge, and the `Set-Cookie` line for the browser */
   begin<D>(
-    kind: CeremonyType,
+    type: ChallengeType,
     accountId: string | null,
     details: D,
-  ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
+  ): Promise<{ readonly challenge: Challenge<D>; readonly cookie: string }>;
   /**
    * Removes and returns the challenge of the browser; only one of several concurrent requests gets it.
    * @returns null if there is none or it has expired
    */
-  take<D>(kind: CeremonyType, headers: Headers): Promise<Ceremony<D> | null>;
-  forgetCookie(kind: CeremonyType): string;
+  take<D>(type: ChallengeType, headers: Headers): Promise<Challenge<D> | null>;
+  forgetCookie(type: ChallengeType): string;
 }
 
-export function createCeremonies({ store, nowMs }: IdentityDeps): Ceremonies {
+export function createChallenges({ store, nowMs }: IdentityDeps): Challenges {
   return {
-    async begin(kind, accountId, details) {
+    async begin(type, accountId, details) {
       const token = randomBytes(32).toString('base64url');
-      const row = { hash: tokenHash(token), kind, account: accountId, details: JSON.stringify(details) };
-      await store.commit([systemOp(insertCeremony, { ...row, expires: nowMs() + lifeMs })]);
+      const row = { hash: tokenHash(token), type, account: accountId, details: JSON.stringify(details) };
+      await store.commit([systemOp(insertChallenge, { ...row, expires: nowMs() + lifeMs })]);
       return {
-        ceremony: ceremonyOf(token, accountId, details),
-        cookie: cookieLine(cookieNameOf(kind), token, lifeMs / 1000),
+        challenge: challengeFrom(token, accountId, details),
+        cookie: cookieLine(cookieNameOf(type), token, lifeMs / 1000),
       };
     },
-    async take<D>(kind: CeremonyType, headers: Headers) {
-      const token = cookieOf(headers, cookieNameOf(kind));
+    async take<D>(type: ChallengeType, headers: Headers) {
+      const token = cookieOf(headers, cookieNameOf(type));
       if (token === null) return null;
       const hash = tokenHash(token);
-      const outcome = await store.commit([systemOp(takeCeremony, { hash, kind, now: nowMs() })]);
+      const outcome = await store.commit([systemOp(takeChallenge, { hash, type, now: nowMs() })]);
       const [row] = (outcome.ok ? outcome.rows[0] : null) ?? [];
       if (!row) return null;
       const { account_id: account, details_json: details } = row;
-      return ceremonyOf(token, account === null ? null : String(account), JSON.parse(String(details)) as D);
+      return challengeFrom(
+        token,
+        account === null ? null : String(account),
+        JSON.parse(String(details)) as D,
+      );
     },
-    forgetCookie: (kind) => cookieLine(cookieNameOf(kind), '', 0),
+    forgetCookie: (type) => cookieLine(cookieNameOf(type), '', 0),
   };
 }
 
-function ceremonyOf<D>(token: string, accountId: string | null, details: D): Ceremony<D> {
+function challengeFrom<D>(token: string, accountId: string | null, details: D): Challenge<D> {
   return {
     accountId,
     details,
@@ -86,4 +90,4 @@ function ceremonyOf<D>(token: string, accountId: string | null, details: D): Cer
   };
 }
 
-const cookieNameOf = (kind: CeremonyType): string => `tatami-${kind}`;
+const cookieNameOf = (type: ChallengeType): string => `tatami-${type}`;

@@ -22,7 +22,7 @@ export {
   createSessions,
   sessionPrefix,
   stillSignedInOp,
-  type Seat,
+  type AccountMembership,
   type Sessions,
   type SignedIn,
 } from './sessions.ts';

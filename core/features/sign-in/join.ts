@@ -121,7 +121,7 @@ async function takeWith(
   invitation: Invitation,
   who: SignedIn,
 ): Promise<RawAnswer> {
-  if (seatIn(invitation, who)) return takePage(invitation, who);
+  if (isMemberIn(invitation, who)) return takePage(invitation, who);
   const { isMailed, emailKey } = invitation;
   if (isMailed && emailKey !== null) await proofs.note(who.accountId, emailKey, { sessionId: who.sessionId });
   const taken = await invitations.take(invitation, { id: who.accountId });
@@ -254,7 +254,7 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
       ${token}
       <button>Join as ${who.name}</button>
     </form>`;
-  const other = seatIn(invitation, who);
+  const other = isMemberIn(invitation, who);
   const content = html`${welcome(invitation)} ${wrong === undefined ? null : problem(wrong)}
     ${
       other
@@ -270,8 +270,8 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
   return card(`Join ${workspaceName}`, content);
 }
 
-function seatIn({ workspaceId }: Invitation, { seats }: SignedIn): boolean {
-  return seats.some((seat) => seat.workspaceId === workspaceId);
+function isMemberIn({ workspaceId }: Invitation, { memberships }: SignedIn): boolean {
+  return memberships.some((membership) => membership.workspaceId === workspaceId);
 }
 
 function welcome({ invitedBy, workspaceName, member }: Invitation): Html {

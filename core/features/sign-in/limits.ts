@@ -38,7 +38,7 @@ export interface SignInLimits {
    */
   take(attempt: SignInAttempt): boolean;
   /** Reverts `take` after a success, so that only failures count. */
-  giveBack(attempt: SignInAttempt): void;
+  refund(attempt: SignInAttempt): void;
 }
 
 interface Bucket {
@@ -93,7 +93,7 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
       for (const one of counted) setLeft(one, leftOf(one) - 1);
       return true;
     },
-    giveBack(attempt) {
+    refund(attempt) {
       for (const one of countedOf(attempt)) setLeft(one, leftOf(one) + 1);
     },
   };

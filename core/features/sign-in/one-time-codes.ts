@@ -290,7 +290,7 @@ async function attempt(
   };
   const isCounted = limits.take(counted);
   if (isCounted && (await codes.take(account.id, code))) {
-    limits.giveBack(counted);
+    limits.refund(counted);
     return signIn.finish(account.id, request, to, account);
   }
   log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });

@@ -151,8 +151,8 @@ export function proofPath(to: string): string {
 }
 
 /** Returns true if the last authentication is recent enough for a sensitive change. */
-export function isFresh({ provedAt }: SignedIn, nowMs: number): boolean {
-  return nowMs - provedAt < proofMs;
+export function isFresh({ authenticatedAt }: SignedIn, nowMs: number): boolean {
+  return nowMs - authenticatedAt < proofMs;
 }
 
 /**

@@ -17,7 +17,7 @@ import { createSignIn, type SignIn } from './sign-in.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Egress } from '../../platform/lib/egress/egress.ts';
 import type { Scope } from '../../platform/store/store.ts';
-import { createCeremonies, type Ceremonies } from './challenges.ts';
+import { createChallenges, type Challenges } from './challenges.ts';
 import { oneTimeCodesRoutes, oneTimeCodesSection } from './account/one-time-codes.ts';
 import { createOneTimeCodes, codeStepRoutes, oneTimeCodeStep, type OneTimeCodes } from './one-time-codes.ts';
 import { passkeySection, passkeyWayIn, passkeyRoutes } from './passkeys/pages.ts';
@@ -35,7 +35,7 @@ export interface SignInParts extends ChangeOptions {
   readonly resetLimits: ResetLimits;
   readonly proofs: Proofs;
   readonly invitations: Invitations;
-  readonly ceremonies: Ceremonies;
+  readonly challenges: Challenges;
   readonly passkeys: Passkeys;
   readonly codes: OneTimeCodes;
   readonly links: Links;
@@ -62,8 +62,8 @@ function partsOf(options: SignInPagesOptions): SignInParts {
   const passwords = createPasswords();
   const limits = createSignInLimits(monotonicMs);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
-  const ceremonies = createCeremonies(services);
-  const passkeys = createPasskeys(services, ceremonies);
+  const challenges = createChallenges(services);
+  const passkeys = createPasskeys(services, challenges);
   const codes = createOneTimeCodes(services);
   const links = createLinks(services);
   const providers = services.settings.of(signInSettings.identityProviders);
@@ -76,13 +76,13 @@ function partsOf(options: SignInPagesOptions): SignInParts {
     resetLimits: createResetLimits(monotonicMs),
     proofs: createProofs(services, grants),
     invitations,
-    ceremonies,
+    challenges,
     passkeys,
     codes,
     links,
     outside: createOutsideSignIn({
       services,
-      ceremonies,
+      challenges,
       links,
       invitations,
       providers,

@@ -19,7 +19,7 @@ const seenEveryMs = 60_000;
 const cookie = 'tatami';
 export const sessionPrefix = 'ses';
 
-export interface Seat {
+export interface AccountMembership {
   readonly workspaceId: string;
   readonly workspaceName: string;
   readonly memberId: string;
@@ -33,10 +33,10 @@ export interface SignedIn {
   readonly name: string;
   readonly email: string;
   /** Time of the last authentication. */
-  readonly provedAt: number;
+  readonly authenticatedAt: number;
   /** Sent as `form_token` with each form, to prove that a page of this session created the form. */
   readonly formToken: string;
-  readonly seats: readonly Seat[];
+  readonly memberships: readonly AccountMembership[];
 }
 
 /** Browser of a session. */
@@ -59,7 +59,7 @@ interface SessionRow {
   account_id: string;
   name: string;
   email: string;
-  proved_at: number;
+  authenticated_at: number;
   last_seen_at: number;
   expires_at: number;
 }
@@ -69,13 +69,13 @@ const across = 'an account belongs to the installation, and can be a member of s
 const insertSession = systemStatement(
   'sessions.insert',
   across,
-  `INSERT INTO sessions (id, account_id, token_hash, created_at, proved_at, last_seen_at, expires_at, address, agent)
+  `INSERT INTO sessions (id, account_id, token_hash, created_at, authenticated_at, last_seen_at, expires_at, address, agent)
    VALUES (:id, :account, :hash, :now, :now, :now, :expires, :address, :agent)`,
 );
 const findSession = systemStatement<SessionRow>(
   'sessions.by_token',
   across,
-  `SELECT s.id, s.account_id, a.name, a.email, s.proved_at, s.last_seen_at, s.expires_at
+  `SELECT s.id, s.account_id, a.name, a.email, s.authenticated_at, s.last_seen_at, s.expires_at
    FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.token_hash = :hash`,
 );
 const noteSeen = systemStatement(
@@ -96,7 +96,7 @@ const deleteSessions = systemStatement(
 const proveSession = systemStatement(
   'sessions.prove',
   across,
-  'UPDATE sessions SET proved_at = :now WHERE id = :id',
+  'UPDATE sessions SET authenticated_at = :now WHERE id = :id',
 );
 const stillThere = systemStatement(
   'sessions.still_there',
@@ -115,18 +115,18 @@ const listSessions = systemStatement<{
   `SELECT id, address, agent, created_at, last_seen_at FROM sessions
    WHERE account_id = :account AND expires_at > :now AND last_seen_at > :idle ORDER BY last_seen_at DESC, id LIMIT 100`,
 );
-const findSeats = systemStatement<{
+const findMemberships = systemStatement<{
   workspace_id: string;
   workspace_name: string;
   member_id: string;
   role: Role;
 }>(
-  'seats.of_account',
+  'memberships.of_account',
   across,
   `SELECT s.workspace_id, w.name AS workspace_name, s.member_id, m.role
-   FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
+   FROM memberships AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
    JOIN members AS m ON m.workspace_id = s.workspace_id AND m.id = s.member_id
-   WHERE s.account_id = :account AND m.deleted_at IS NULL ORDER BY s.taken_at, s.workspace_id`,
+   WHERE s.account_id = :account AND m.deleted_at IS NULL ORDER BY s.created_at, s.workspace_id`,
 );
 
 export interface Sessions {
@@ -169,19 +169,19 @@ export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
     if (!row || now >= row.expires_at || now >= row.last_seen_at + idleMs) return null;
     if (now - row.last_seen_at >= seenEveryMs && store.status().writable)
       await store.commit([systemOp(noteSeen, { id: row.id, now })]);
-    const seats = await store.readSystem(findSeats, { account: row.account_id });
+    const memberships = await store.readSystem(findMemberships, { account: row.account_id });
     return {
       sessionId: row.id,
       accountId: row.account_id,
       name: row.name,
       email: row.email,
-      provedAt: row.proved_at,
+      authenticatedAt: row.authenticated_at,
       formToken: createHmac('sha256', token).update('form').digest('base64url'),
-      seats: seats.map((seat) => ({
-        workspaceId: seat.workspace_id,
-        workspaceName: seat.workspace_name,
-        memberId: seat.member_id,
-        role: seat.role,
+      memberships: memberships.map((membership) => ({
+        workspaceId: membership.workspace_id,
+        workspaceName: membership.workspace_name,
+        memberId: membership.member_id,
+        role: membership.role,
       })),
     };
   };
@@ -229,12 +229,11 @@ async function listOf(store: Store, account: string, now: number): Promise<Liste
 
 async function principalOf(
   store: Store,
-  { sessionId, seats }: SignedIn,
+  { sessionId, memberships }: SignedIn,
   workspaceId: string,
 ): Promise<Principal | null> {
-  const seat = seats.find((one) => one.workspaceId === workspaceId);
-  if (!seat) return null;
-  const { memberId } = seat;
+  const memberId = memberships.find((one) => one.workspaceId === workspaceId)?.memberId;
+  if (memberId === undefined) return null;
   const scope = scopeOf(workspaceId, sessionId, memberId);
   const membership = await membershipOf(store, scope, memberId);
   if (!membership) return null;

@@ -160,7 +160,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
       if (matched === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
       else taken.push(attempt);
       if (matched === 'refused' || !matched) continue;
-      for (const one of taken) limits.giveBack(one);
+      for (const one of taken) limits.refund(one);
       return { account: matched };
     }
     const why = waitSeconds === null ? 'wrong password' : 'too many failures';

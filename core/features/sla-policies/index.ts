@@ -22,7 +22,7 @@ type Policy = Omit<StoredEntity<typeof slaPolicy>, 'version'>;
 
 /** Fails the batch if the calendar was deleted in the meantime. */
 const requireCalendar = tenantStatement(
-  'calendars.keep',
+  'calendars.require',
   'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
 );
 

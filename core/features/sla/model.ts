@@ -51,7 +51,7 @@ const setDue = tenantStatement(
 );
 /** Fails the batch that starts a clock if its policy was deleted in the meantime. */
 const requirePolicy = tenantStatement(
-  'sla_policies.keep',
+  'sla_policies.require',
   'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
 );
 

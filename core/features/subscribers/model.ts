@@ -60,7 +60,7 @@ function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number
 
 /** Shows the creator without a row like other subscribers. */
 export function toSubscriberResponse(row: Subscriber, view: View): EntityResponse<typeof subscriber> {
-  return subscriberModel.wire({ ...row, version: Math.max(1, row.version) }, view);
+  return subscriberModel.toResponse({ ...row, version: Math.max(1, row.version) }, view);
 }
 
 /** Returns the row of a member, or the virtual row of the creator; undefined if neither row exists. */

@@ -62,7 +62,7 @@ export function putOff(
 
 const wake = (timerName: string, rows: string) =>
   tenantStatement(
-    `alarms.wake_${timerName}`,
+    `timers.wake_${timerName}`,
     `UPDATE due_work SET due_at = :at, lease_until = 0, lease_owner = NULL, epoch = epoch + 1
      WHERE workspace_id = :ws AND id IN (${rows})`,
   );

@@ -52,7 +52,7 @@ afterAll(async () => {
 function changeWith(op: Op, commitAssignedOf: string | null): Change {
   const draft = {
     type: 'label.created',
-    entityKind: 'measured',
+    entityType: 'measured',
     subjectId: null,
     commitAssignedOf,
     data: {},
@@ -89,7 +89,7 @@ test('the result of a commit contains the commit-assigned values', async () => {
   const changes = [changeWith(passing, 'four'), changeWith(passing, null), changeWith(passing, 'sixsix')];
   const committed = await committer.commit(author, changes);
   expect(committed.ok && [...committed.commitAssigned]).toEqual([
-    ['four', { entityKind: 'measured', value: 4 }],
-    ['sixsix', { entityKind: 'measured', value: 6 }],
+    ['four', { entityType: 'measured', value: 4 }],
+    ['sixsix', { entityType: 'measured', value: 6 }],
   ]);
 });

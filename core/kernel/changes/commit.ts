@@ -146,7 +146,7 @@ function eventsOf(
         type: draft.type,
         workspaceId: scope.workspaceId,
         createdAt,
-        entityKind: draft.entityKind,
+        entityType: draft.entityType,
         entityId: draft.entityId,
         subjectId: draft.subjectId,
         commitAssignedOf: draft.commitAssignedOf,

@@ -45,7 +45,7 @@ export async function listEntities<E extends Entity, W>(
   options: ListOptions<E> = {},
 ): Promise<Page<W>> {
   const { data, pageInfo } = await pageOfModel(ctx, model, page, options);
-  return { data: data.map((entity) => model.wire(entity, ctx)), pageInfo };
+  return { data: data.map((entity) => model.toResponse(entity, ctx)), pageInfo };
 }
 
 /** Like `listEntities`, but returns entities instead of their public representation. */

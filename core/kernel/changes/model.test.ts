@@ -27,7 +27,7 @@ const noteModel = defineModel<Note, { id: string; text: string; version: number 
     createdAt: 'created_at',
     updatedAt: 'updated_at',
   },
-  wire: ({ id, text, version }) => ({ id, text, version }),
+  toResponse: ({ id, text, version }) => ({ id, text, version }),
   // Pinning derives no event, which a test requires.
   events: (before, after) =>
     !before ? ['label.created'] : before.text !== after.text ? ['label.updated'] : [],

@@ -57,7 +57,7 @@ export interface ModelSpec<E extends Entity, W extends Wire> extends ModelOption
   readonly table: string;
   /** Fields of the entity without id and version, each with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
-  wire(entity: E, view: View): W;
+  toResponse(entity: E, view: View): W;
   /** Returns the representation in events, if events show less than the API. */
   toEventData?(entity: E, view: View): W;
   /** Returns the events of a change, in order: at least one. */
@@ -89,7 +89,7 @@ export interface EntityModel<E extends Entity, W> extends AnyModel {
   fromRow(row: SqlRow): E;
   readonly asItWas: AsItWas<E> | undefined;
   readonly follows: Follows | undefined;
-  wire(entity: E, view: View): W;
+  toResponse(entity: E, view: View): W;
   /** Finds an object by id or alias, staged changes included; undefined if the caller cannot see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
   /** Resolves aliases to ids. */
@@ -137,7 +137,7 @@ export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E,
     pick: columns.pick,
     asItWas: spec.asItWas,
     follows: spec.follows,
-    wire: spec.wire,
+    toResponse: spec.toResponse,
     find,
     findMany,
     idsOf,
@@ -215,7 +215,7 @@ function purgesOf<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): (bef
         ...purged.rows(scope, before),
         tenantOp(scope, removeRow, { id, base: version }, { expectRows: 1 }),
       ],
-      events: (view) => [draftOf(spec, purged.event, before, spec.wire(before, view))],
+      events: (view) => [draftOf(spec, purged.event, before, spec.toResponse(before, view))],
       ...(team && { isOfTeams: (ids) => isOfSome(team.of(before), ids) }),
       followedBy() {
         throw new Error(`No change can follow the purge of ${name} ${id}.`);
@@ -233,7 +233,7 @@ function draftsOf<E extends Entity, W extends Wire>(
 ): EventDraft[] {
   const types = spec.events(before, after, view);
   if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
-  const show = spec.toEventData ?? spec.wire;
+  const show = spec.toEventData ?? spec.toResponse;
   const current = show(after, view);
   const data =
     before && !spec.withoutPrevious && !isAnnouncedAsNew(spec, before, after, types, view)
@@ -262,7 +262,7 @@ function draftOf<E extends Entity, W extends Wire>(
 ): EventDraft {
   return {
     type,
-    entityKind: spec.name,
+    entityType: spec.name,
     entityId: entity.id,
     subjectId: spec.subjectId?.(entity) ?? null,
     commitAssignedOf: spec.commitAssigned?.of(entity) ?? null,

@@ -200,8 +200,8 @@ export function updated<E extends Entity, W>(
   requireVersion(before, ifMatch);
   const change = model.update(before, patch, ctx.nowMs());
   return change
-    ? { changes: [change], body: model.wire(change.after, ctx) }
-    : { changes: [], body: model.wire(before, ctx) };
+    ? { changes: [change], body: model.toResponse(change.after, ctx) }
+    : { changes: [], body: model.toResponse(before, ctx) };
 }
 
 /** Returns the change set of a creation; its response is 201 with the whole object and its URL. */
@@ -214,7 +214,7 @@ export function created<E extends Entity, W>(
   const change = model.create(entity);
   return {
     changes: [change],
-    body: model.wire(change.after, ctx),
+    body: model.toResponse(change.after, ctx),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/${path}/${change.id}`,
   };

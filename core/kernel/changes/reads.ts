@@ -21,7 +21,7 @@ export function asReadStatement(table: string): AsRead {
 const noEvent = tenantStatement<{ changed: number }>(
   'events.none_since',
   `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM events WHERE workspace_id = :ws AND sequence > :since
-     AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
+     AND (entity_type IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
 /**
@@ -158,7 +158,7 @@ function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');
   const statement = composedStatement<{ changed: number }>(
     `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM
-       (SELECT DISTINCT entity_id AS changed_id FROM events WHERE workspace_id = :ws AND sequence > :readSince AND entity_kind = :readKind)
+       (SELECT DISTINCT entity_id AS changed_id FROM events WHERE workspace_id = :ws AND sequence > :readSince AND entity_type = :readKind)
        CROSS JOIN ${table} ON workspace_id = :ws AND id = changed_id WHERE 1${passes})`,
   );
   const params = Object.assign({ readSince: since, readKind: kind }, ...where.map(({ params }) => params));

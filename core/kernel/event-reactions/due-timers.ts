@@ -30,12 +30,12 @@ export interface DueTimer {
 
 /** Setting a timer ends its lease, so the commit of a worker that still has the lease fails. */
 const set = tenantStatement(
-  'alarms.set',
+  'timers.set',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
    VALUES (:ws, :id, :kind, :kind, :dueAt, 0, NULL, 1)
    ON CONFLICT (workspace_id, id) DO UPDATE SET due_at = :dueAt, lease_until = 0, lease_owner = NULL, epoch = epoch + 1`,
 );
-const unset = tenantStatement('alarms.unset', 'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id');
+const unset = tenantStatement('timers.unset', 'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id');
 
 /**
  * Sets or replaces the timer of an object; used in the `related` ops of its model.

@@ -29,7 +29,7 @@ test('an event renders the envelope of docs/spec without internal fields', () =>
     workspaceId: 'ws',
     sequence: 5,
     createdAt: Date.parse('2026-11-20T12:00:00Z'),
-    entityKind: 'thing',
+    entityType: 'thing',
     entityId: 'thg_1',
     subjectId: 'thg_1',
     actor: { kind: 'user', id: 'usr_1', name: 'Ana' },
@@ -51,11 +51,11 @@ test('an event renders the envelope of docs/spec without internal fields', () =>
   });
   expect(eventJson({ ...row, dataJson: JSON.stringify(pending) })).toBe(JSON.stringify(renderEvent(row)));
   expect(renderEvent({ ...row, commitAssigned: null }).data).toBe(pending);
-  expect(() => renderEvent({ ...row, entityKind: 'other' })).toThrow('events of other');
+  expect(() => renderEvent({ ...row, entityType: 'other' })).toThrow('events of other');
 });
 
 test('a response is completed with the commit-assigned values of its objects, and shows none of them before', async () => {
-  const commitAssigned = new Map<string, CommitAssigned>([['thg_1', { entityKind: 'thing', value: 7 }]]);
+  const commitAssigned = new Map<string, CommitAssigned>([['thg_1', { entityType: 'thing', value: 7 }]]);
   const complete = { id: 'thg_1', of: 'cut-7' };
   const other = { id: 'thg_2', of: 'cut-' };
   expect(completeBody(pending, commitAssigned)).toEqual(complete);

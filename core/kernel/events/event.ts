@@ -33,7 +33,7 @@ export interface EventHead {
   readonly type: EventType;
   readonly workspaceId: string;
   readonly createdAt: number;
-  readonly entityKind: string;
+  readonly entityType: string;
   readonly entityId: string;
   /** Id of the object in whose history the event is listed. */
   readonly subjectId: string | null;
@@ -96,5 +96,5 @@ function headOf(row: EventRow): EnvelopeHead {
 /** Returns `data` with the commit-assigned value. */
 export function renderData(row: EventRow): EventRow['data'] {
   if (row.commitAssigned === null) return row.data;
-  return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
+  return commitAssignedRule(row.entityType).complete(row.data, row.commitAssigned);
 }

@@ -73,7 +73,7 @@ interface Storage<C extends Contract, X extends ExtraColumns, E extends Entity> 
     readonly [K in keyof EntityResponse<C>]?: (entity: E, view: View) => EntityResponse<C>[K];
   };
   /** Whole representation, if written by hand for speed or shape. */
-  readonly wire?: (entity: E, view: View) => EntityResponse<C>;
+  readonly toResponse?: (entity: E, view: View) => EntityResponse<C>;
   /** Representation in events, if it shows less than the API. */
   readonly toEventData?: (entity: E, rendered: EntityResponse<C>) => EntityResponse<C>;
   /** Values of a past row that do not follow from the contract. */
@@ -87,17 +87,20 @@ export function modelOf<C extends Contract, const X extends ExtraColumns = Recor
   storage: Storage<C, X, EntityOf<C, X>> = {},
 ): EntityModel<EntityOf<C, X>, EntityResponse<C>> {
   type E = EntityOf<C, X>;
-  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as ModelSpec<E, Wire>['wire'];
+  const toResponse = (storage.toResponse ?? toResponseOf<E>(contract, storage.shows ?? {})) as ModelSpec<
+    E,
+    Wire
+  >['toResponse'];
   const { toEventData } = storage;
   const spec: ModelSpec<E, Wire> = {
     name: contract.name,
     table: storage.table ?? contract.path,
     fields: columnsOf(contract, storage) as ModelSpec<E, Wire>['fields'],
-    wire,
+    toResponse,
     // A past row cannot be derived from events that show less than the API.
     ...(!toEventData && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
     ...(toEventData && {
-      toEventData: (entity, view) => toEventData(entity, wire(entity, view) as EntityResponse<C>),
+      toEventData: (entity, view) => toEventData(entity, toResponse(entity, view) as EntityResponse<C>),
     }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),
@@ -173,7 +176,7 @@ const deletedAtOf = (entity: Entity & { readonly deletedAt?: number | null }): n
   entity.deletedAt ?? null;
 
 /** Selects the rendering function of each field once, instead of for each object. */
-function wireOf<E extends Entity>(
+function toResponseOf<E extends Entity>(
   contract: Contract,
   shows: Readonly<Record<string, ((entity: E, view: View) => unknown) | undefined>>,
 ): (entity: E, view: View) => Wire {

@@ -120,7 +120,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       return inOrder(created(ctx, model, entity, contract.path), order);
     },
     get: async (ctx, id, asOf) =>
-      asOf === undefined ? model.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
+      asOf === undefined ? model.toResponse(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
       const values = patchOf<E>(storedValuesOf(ctx, contract, 'update', body));

@@ -169,7 +169,7 @@ export const effectTable = {
     },
     calls: ['kv.get', 'kv.list', 'kv.set', 'kv.delete', 'kv.increment', 'kv.compareAndSet'],
   },
-  'one-off-runs': {
+  'one-time-jobs': {
     doc: 'One-time jobs scheduled by a plugin. They run with the current rights of the requester',
     ...nobodyElse,
     operations: { 'plugins.unschedule': 'always' },
@@ -180,8 +180,8 @@ export const effectTable = {
     ...nobodyElse,
     operations: { 'issues.purge': 'always' },
   },
-  seats: {
-    doc: 'Seats and roles: members, invitations, and joining through them',
+  memberships: {
+    doc: 'Memberships and roles: members, invitations, and joining through them',
     ...nobodyElse,
     operations: {
       'members.create': byRank,

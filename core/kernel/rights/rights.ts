@@ -161,7 +161,7 @@ export function scopeOfEvent(type: EventType): string {
 }
 
 /** Returns true if the reader may receive some events of a type. */
-export function mayHear(reader: RightsReader, type: EventType): boolean {
+export function mayReceive(reader: RightsReader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
   return scopes.has(scope) || (narrowed?.has(scope) ?? false) || ownEventsMember(reader, type) !== null;

@@ -1,4 +1,4 @@
-// `tatami members invite MEMBER`: a link by which a member makes an account and takes the seat. Who is no member yet is added, by
+// `tatami members invite MEMBER`: a link by which a member makes an account and joins. Who is no member yet is added, by
 // an address.
 import type { Call } from '../../../../sdk/client/call.ts';
 import { findAll, theOne } from '../lib/chosen.ts';

@@ -151,7 +151,7 @@ async function allTabled(then: Context, where: readonly Condition[], most: numbe
     const options = { where, beyond, without: ['description'] };
     const unstaged = { ...then, staged: null };
     const { data, pageInfo } = await pageOfModel(unstaged, issueModel, { limit: tabledAtOnce }, options);
-    all.push(...data.map((entity) => issueModel.wire(entity, then) as Was));
+    all.push(...data.map((entity) => issueModel.toResponse(entity, then) as Was));
     const last = data.at(-1);
     if (!pageInfo.hasNextPage || !last || all.length > most) return all;
     beyond = [last.createdAt, last.id];
@@ -229,7 +229,10 @@ async function tabled(
       beyond: beginOf(ctx, issue, list) ?? undefined,
     },
   );
-  return { data: data.map((entity) => issueModel.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
+  return {
+    data: data.map((entity) => issueModel.toResponse(entity, ctx) as Was),
+    isWhole: !pageInfo.hasNextPage,
+  };
 }
 
 /**

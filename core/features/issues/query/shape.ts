@@ -100,11 +100,13 @@ function expandReferences(
   let parentBytes = 0;
   const finders = {
     assignee: async (id: string) =>
-      responseOf(await memberModel.find(ctx, id), (entity) => memberModel.wire(entity, ctx)),
+      responseOf(await memberModel.find(ctx, id), (entity) => memberModel.toResponse(entity, ctx)),
     project: async (id: string) =>
-      responseOf(await projectModel.find(ctx, id), (entity) => projectModel.wire(entity, ctx)),
+      responseOf(await projectModel.find(ctx, id), (entity) => projectModel.toResponse(entity, ctx)),
     parent: async (id: string) => {
-      const parent = responseOf(await issueModel.find(ctx, id), (entity) => issueModel.wire(entity, ctx));
+      const parent = responseOf(await issueModel.find(ctx, id), (entity) =>
+        issueModel.toResponse(entity, ctx),
+      );
       parentBytes += parent?.description.length ?? 0;
       if (parentBytes > pageBytesMax + descriptionBytesMax)
         throw new ApiError(

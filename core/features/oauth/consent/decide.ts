@@ -5,7 +5,13 @@ import type { Directory } from '../../../kernel/context.ts';
 import { type IdentityDeps, guardedIn } from '../../people/index.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { newGrant } from '../grants.ts';
-import { stillSignedInOp, type Seat, type Sessions, type SignedIn, card } from '../../sign-in/index.ts';
+import {
+  stillSignedInOp,
+  type AccountMembership,
+  type Sessions,
+  type SignedIn,
+  card,
+} from '../../sign-in/index.ts';
 import type { GuardedClass } from '../../../platform/lib/guarded-classes.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Clients } from '../clients/clients.ts';
@@ -27,7 +33,8 @@ export interface ConsentParts {
 }
 
 export type ConsentPrompt =
-  { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
+  | { readonly view: ConsentView; readonly principal: Principal }
+  | { readonly without: 'membership' | 'client' };
 
 /** @param workspaceId workspace that the person chose; null for their first workspace */
 export async function consentPromptOf(
@@ -37,14 +44,16 @@ export async function consentPromptOf(
   workspaceId: string | null,
   peer: string,
 ): Promise<ConsentPrompt> {
-  const seat: Seat | undefined =
-    workspaceId === null ? who.seats[0] : who.seats.find((one) => one.workspaceId === workspaceId);
-  const principal = seat && (await sessions.principal(who, seat.workspaceId));
-  if (!seat || !principal) return { without: 'seat' };
+  const membership: AccountMembership | undefined =
+    workspaceId === null
+      ? who.memberships[0]
+      : who.memberships.find((one) => one.workspaceId === workspaceId);
+  const principal = membership && (await sessions.principal(who, membership.workspaceId));
+  if (!membership || !principal) return { without: 'membership' };
   const client = await clients.find(asking.clientId, peer);
   if (!client) return { without: 'client' };
   const demanded = await guardedIn(services.store, principal.scope);
-  return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };
+  return { view: consentView({ asking, client, who, membership, principal, demanded }), principal };
 }
 
 /** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope was chosen. */
@@ -76,9 +85,9 @@ export async function makeGrant(
   granted: { readonly scopes: readonly string[]; readonly guarded: readonly GuardedClass[] },
 ): Promise<Extract<Decision, { grant: object }> | null> {
   const { services, committer, directoryOf, tokens } = parts;
-  const { client, seat, asking, leadsTo, isVerified } = view;
+  const { client, membership, asking, leadsTo, isVerified } = view;
   const change = newGrant(services, {
-    memberId: seat.memberId,
+    memberId: membership.memberId,
     client: { id: client.id, name: client.name, kind: client.kind, verified: isVerified },
     redirectHost: leadsTo,
     resource: asking.resource,
@@ -99,8 +108,8 @@ export async function makeGrant(
   if (!committed.ok && committed.part === 'guard') return null;
   if (!committed.ok) throw new Error(`Could not store a grant: ${committed.message}`);
   return {
-    grant: { workspaceId: seat.workspaceId, id: change.after.id },
-    memberId: seat.memberId,
+    grant: { workspaceId: membership.workspaceId, id: change.after.id },
+    memberId: membership.memberId,
     scopes: granted.scopes,
   };
 }
@@ -124,8 +133,8 @@ export const noneOffered: Decision = {
   why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}.`,
 };
 
-export function withoutPage(without: 'seat' | 'client'): RawAnswer {
-  return without === 'seat'
+export function withoutPage(without: 'membership' | 'client'): RawAnswer {
+  return without === 'membership'
     ? card(
         'No workspace',
         html`<p>

@@ -1,7 +1,7 @@
 // Consent page, on which a person allows or denies an app. The page works without scripts.
 import type { Principal } from '../../../kernel/http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../../platform/lib/guarded-classes.ts';
-import { type Seat, type SignedIn, card, hidden, problem } from '../../sign-in/index.ts';
+import { type AccountMembership, type SignedIn, card, hidden, problem } from '../../sign-in/index.ts';
 import { consentSentenceOf } from '../../../kernel/rights/table.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
@@ -28,7 +28,7 @@ export interface ConsentView {
   /** Host name or private-use scheme of the redirect URI; null for the device flow. */
   readonly leadsTo: string | null;
   readonly who: SignedIn;
-  readonly seat: Seat;
+  readonly membership: AccountMembership;
   readonly asking: Asking;
   readonly scopes: readonly RequestedScope[];
   /** Empty for the REST API, which has no guarded actions. */
@@ -46,17 +46,17 @@ export function consentView(options: {
   asking: Asking;
   client: OAuthClient;
   who: SignedIn;
-  seat: Seat;
+  membership: AccountMembership;
   principal: Principal;
   demanded: readonly GuardedClass[];
 }): ConsentView {
-  const { asking, client, who, seat, principal, demanded } = options;
+  const { asking, client, who, membership, principal, demanded } = options;
   return {
     asking,
     client,
     who,
-    seat,
-    isVerified: isVerifiedIn(client, seat.workspaceId),
+    membership,
+    isVerified: isVerifiedIn(client, membership.workspaceId),
     leadsTo: asking.redirectUri === null ? null : displayHost(asking.redirectUri),
     scopes: asking.scopes.map((scope) => ({
       scope,
@@ -102,18 +102,18 @@ interface ConsentPageOptions {
 }
 
 export function consentPage(view: ConsentView, options: ConsentPageOptions): RawAnswer {
-  const { client, seat, who, asking } = view;
+  const { client, membership, who, asking } = view;
   const { wrong } = options;
   return card(
     `Authorize ${client.name}?`,
     html`${wrong === null ? null : problem(wrong)}
       <p>
         ${introduction(view)} The app will act as you, ${who.name}, in the workspace
-        <strong>${seat.workspaceName}</strong>, with at most your own permissions.
+        <strong>${membership.workspaceName}</strong>, with at most your own permissions.
       </p>
       ${trust(view)} ${workspaceForm(view, options)}
       <form method="post" action="${options.action}">
-        ${hiddenFields({ ...options.hidden, workspace: seat.workspaceId })} ${scopeChoices(view)}
+        ${hiddenFields({ ...options.hidden, workspace: membership.workspaceId })} ${scopeChoices(view)}
         ${guardChoices(view)}
         <p class="soft">${whereNext(view)} You can revoke the access at any time on your account page.</p>
         <div class="actions">
@@ -154,16 +154,22 @@ function whereNext({ leadsTo }: ConsentView): Html {
 }
 
 /** Returns null for members of only one workspace. */
-function workspaceForm({ who, seat }: ConsentView, { action, hidden }: ConsentPageOptions): HtmlContent {
-  if (who.seats.length < 2) return null;
+function workspaceForm(
+  { who, membership }: ConsentView,
+  { action, hidden }: ConsentPageOptions,
+): HtmlContent {
+  if (who.memberships.length < 2) return null;
   return html`<form method="post" action="${action}">
     ${hiddenFields(hidden)}
     <label
       >Workspace
       <select name="workspace">
-        ${who.seats.map(
+        ${who.memberships.map(
           ({ workspaceId, workspaceName }) =>
-            html`<option value="${workspaceId}" ${workspaceId === seat.workspaceId ? html`selected` : null}>
+            html`<option
+              value="${workspaceId}"
+              ${workspaceId === membership.workspaceId ? html`selected` : null}
+            >
               ${workspaceName}
             </option>`,
         )}

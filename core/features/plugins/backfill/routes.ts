@@ -34,7 +34,7 @@ const BackfillResponse = namedSchema(
 
 const params = Closed({ id: pluginRef });
 
-/** Precedence of statuses if an install has several gaps. */
+/** Precedence of statuses if an install has several backfills. */
 const precedence: readonly BackfillStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
 
 /** @throws ApiError not_found */
@@ -84,7 +84,7 @@ function summaryOf(pluginId: string, backfills: readonly BackfillRow[], abandone
 }
 
 /**
- * Returns the gaps of the last backfill: the newest gap, and each older one that was not done when the next
+ * Returns the backfills of the last request: the newest, and each older one that was not done when the next
  * one opened.
  * @param backfills oldest first
  */

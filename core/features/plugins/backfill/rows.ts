@@ -1,6 +1,6 @@
-// Stores gaps: ranges of the event log that an install missed while disabled. A gap opens in the batch that
+// Stores backfills: ranges of the event log that an install missed while disabled. A backfill opens in the batch that
 // disables the install and closes in the batch that enables it. Both limits are sequences, so each event is
-// either planned on arrival or in exactly one gap.
+// either planned on arrival or in exactly one backfill.
 import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
@@ -18,77 +18,77 @@ export interface BackfillRow {
   readonly missed: number | null;
   readonly runs: number;
   readonly created_at: number;
-  /** Null until the gap is done. */
+  /** Null until the backfill is done. */
   readonly finished_at: number | null;
 }
 
 const columns =
   'id, install_id, cause, after_sequence, until_sequence, status, missed, runs, created_at, finished_at';
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
-const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
+const isOff = `(SELECT 1 FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 
 /**
- * A gap begins at the consumer's cursor, because earlier events have runs, or at `since_sequence` if that is
- * later. If another gap is still open, the new gap begins at the last event, where the other one closes.
+ * A backfill begins at the consumer's cursor, because earlier events have runs, or at `since_sequence` if that is
+ * later. If another backfill is still open, the new backfill begins at the last event, where the other one closes.
  */
 const open = tenantStatement(
-  'plugin_gaps.open',
-  `INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, status, created_at)
+  'plugin_backfills.open',
+  `INSERT INTO plugin_backfills (workspace_id, id, install_id, cause, after_sequence, status, created_at)
    SELECT :ws, :id, :installId, :cause, CASE WHEN EXISTS ${isOff} THEN ${lastEvent} ELSE max(
        coalesce((SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = 'plugins'), 0),
        coalesce((SELECT since_sequence FROM plugins WHERE workspace_id = :ws AND id = :installId), 0)) END, 'off', :now`,
 );
 /** Makes the install receive only events after the batch that enables it. */
 const listenFromHere = tenantStatement(
-  'plugin_gaps.listen_from_here',
+  'plugin_backfills.listen_from_here',
   `UPDATE plugins SET since_sequence = ${lastEvent} WHERE workspace_id = :ws AND id = :installId AND EXISTS ${isOff}`,
 );
 const wakeClosing = tenantStatement(
-  'plugin_gaps.wake_closing',
+  'plugin_backfills.wake_closing',
   `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
-     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status IN ('off', 'counting') AND id <> :id)`,
+     (SELECT id FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId AND status IN ('off', 'counting') AND id <> :id)`,
 );
 const close = tenantStatement(
-  'plugin_gaps.close',
-  `UPDATE plugin_gaps SET status = 'counting', until_sequence = ${lastEvent}
+  'plugin_backfills.close',
+  `UPDATE plugin_backfills SET status = 'counting', until_sequence = ${lastEvent}
    WHERE workspace_id = :ws AND install_id = :installId AND status = 'off' AND id <> :id`,
 );
 const dropWork = tenantStatement(
-  'plugin_gaps.drop_work',
+  'plugin_backfills.drop_work',
   `DELETE FROM due_work WHERE workspace_id = :ws AND id IN
-     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId)`,
+     (SELECT id FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId)`,
 );
 const drop = tenantStatement(
-  'plugin_gaps.drop',
-  'DELETE FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId',
+  'plugin_backfills.drop',
+  'DELETE FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId',
 );
 const request = tenantStatement(
-  'plugin_gaps.request',
-  `UPDATE plugin_gaps SET status = 'running'
+  'plugin_backfills.request',
+  `UPDATE plugin_backfills SET status = 'running'
    WHERE workspace_id = :ws AND install_id = :installId AND status IN ('counting', 'offered')`,
 );
 const wakeRequested = tenantStatement(
-  'plugin_gaps.wake_requested',
+  'plugin_backfills.wake_requested',
   `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
-     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'running')`,
+     (SELECT id FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId AND status = 'running')`,
 );
 const counted = tenantStatement(
-  'plugin_gaps.counted',
-  `UPDATE plugin_gaps SET status = :status, missed = :missed, finished_at = :finishedAt
+  'plugin_backfills.counted',
+  `UPDATE plugin_backfills SET status = :status, missed = :missed, finished_at = :finishedAt
    WHERE workspace_id = :ws AND id = :id AND status = 'counting'`,
 );
 const move = tenantStatement(
-  'plugin_gaps.move',
-  `UPDATE plugin_gaps SET after_sequence = :to, runs = runs + :made, status = :status, finished_at = :finishedAt
+  'plugin_backfills.move',
+  `UPDATE plugin_backfills SET after_sequence = :to, runs = runs + :made, status = :status, finished_at = :finishedAt
    WHERE workspace_id = :ws AND id = :id AND status = 'running' AND after_sequence = :from`,
 );
 export const findBackfill = tenantStatement<BackfillRow>(
-  'plugin_gaps.find',
-  `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND id = :id`,
+  'plugin_backfills.find',
+  `SELECT ${columns} FROM plugin_backfills WHERE workspace_id = :ws AND id = :id`,
 );
 export const backfillsOfInstall = tenantStatement<BackfillRow>(
-  'plugin_gaps.of_install',
-  `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
+  'plugin_backfills.of_install',
+  `SELECT ${columns} FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
 /** Selects events by root (`:roots`, a JSON array of event ids) for which an install has a run. */
 export const metEvents = tenantStatement<{ event_id: string }>(
@@ -98,7 +98,7 @@ export const metEvents = tenantStatement<{ event_id: string }>(
 );
 
 /**
- * Returns the ops that open, close or remove the gaps of an install whose state changed. They must follow the
+ * Returns the ops that open, close or remove the backfills of an install whose state changed. They must follow the
  * ops of the batch's events.
  */
 export function backfillOps(

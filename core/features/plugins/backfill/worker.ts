@@ -1,4 +1,4 @@
-// Works on the gaps of active installs: counts a gap once it is closed, and creates its runs when a backfill
+// Works on the backfills of active installs: counts a backfill once it is closed, and creates its runs when a backfill
 // is requested.
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
@@ -20,7 +20,7 @@ interface BackfillDeps extends PluginDeps {
   storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
-/** Returns the step that creates the runs of one page. The step returns true until the gap is done. */
+/** Returns the step that creates the runs of one page. The step returns true until the backfill is done. */
 function createBackfillReplay(deps: BackfillDeps): BackfillStep {
   const { clock, planner, runs } = deps;
   const { store } = deps.services;
@@ -72,7 +72,7 @@ export function createBackfillWorker(deps: BackfillDeps) {
       if (!backfill || backfill.status === 'done') return void (await store.commit([queue.finish(item)]));
       await deps.storeWork(item.scope, backfill.install_id);
       const install = await registry.active(item.scope, backfill.install_id);
-      // Enabling the install, or a request for a backfill, wakes the gap.
+      // Enabling the install, or a request for a backfill, wakes the backfill.
       if (!install || backfill.status === 'off' || backfill.status === 'offered')
         return void (await store.commit([queue.defer(item, neverMs)]));
       const step = backfill.status === 'counting' ? count : replay;
@@ -155,7 +155,7 @@ interface BackfillPage {
   readonly events: readonly EventRow[];
   /** Sequence of the last event read. */
   readonly to: number;
-  /** True for the last page of the gap. */
+  /** True for the last page of the backfill. */
   readonly ends: boolean;
 }
 

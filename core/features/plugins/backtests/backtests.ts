@@ -209,7 +209,7 @@ async function queued(
     plugin_version: manifest.version,
     status: 'queued',
     starts: 0,
-    asked_json: JSON.stringify(request),
+    request_json: JSON.stringify(request),
     report_json: null,
     error: null,
     created_at: ctx.nowMs(),
@@ -268,7 +268,7 @@ export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRu
 /** Returns the grant of a backtest, whose read scopes are required to read its report. */
 export async function grantOf(ctx: Context, id: string): Promise<readonly string[]> {
   const row = await ctx.store.readOne(ctx.scope, findBacktest, { id });
-  return row ? (JSON.parse(row.asked_json) as BacktestRequest).grant : [];
+  return row ? (JSON.parse(row.request_json) as BacktestRequest).grant : [];
 }
 
 async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
@@ -289,7 +289,7 @@ function toBacktestResponse(row: BacktestRow, work: Progressing) {
     pluginId: row.install_id,
     plugin: row.plugin_id,
     pluginVersion: row.plugin_version,
-    scopes: (JSON.parse(row.asked_json) as BacktestRequest).grant,
+    scopes: (JSON.parse(row.request_json) as BacktestRequest).grant,
     status: row.status,
     progress: isOpen ? work.progress(row.id) : null,
     error: row.error,

@@ -193,7 +193,7 @@ function createBacktest(store: Store, engine: TrialEngine): BacktestEngine['back
     const compare = comparing(store, scope, install, collector);
 
     const meet = async (event: EventRow): Promise<void> => {
-      if (isNaming(event.entityKind)) pasts.moved();
+      if (isNaming(event.entityType)) pasts.moved();
       if (!types.has(event.type) || !(await isWanted(event))) return;
       if (events.wanted === window.eventsMax) endedBy = 'events';
       else if (collector.cpuMs > cpuMsMax) endedBy = 'cpu';
@@ -217,8 +217,8 @@ function createBacktest(store: Store, engine: TrialEngine): BacktestEngine['back
         signal.throwIfAborted();
         const page = await pageAfter(store, scope, after, {
           limit: pageEvents,
-          matches: ({ type, entityKind, sequence }) =>
-            sequence <= window.to && (types.has(type) || isNaming(entityKind)),
+          matches: ({ type, entityType, sequence }) =>
+            sequence <= window.to && (types.has(type) || isNaming(entityType)),
         });
         for (const event of page.events) {
           if (endedBy) break;

@@ -107,7 +107,7 @@ export async function afterwardsOf(
   const run = new Map<string, unknown>();
   const untilMs = event.createdAt + afterwardsMs;
   const isRelevant = (one: EventFacts): boolean =>
-    one.entityKind === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
+    one.entityType === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
   for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
     const page = await pageOfSubject(store, scope, issueId, after, {
       limit: pageEvents,

@@ -14,7 +14,7 @@ export interface BacktestRow {
   readonly plugin_version: string;
   readonly status: BacktestStatus;
   readonly starts: number;
-  readonly asked_json: string;
+  readonly request_json: string;
   readonly report_json: string | null;
   readonly error: string | null;
   readonly created_at: number;
@@ -45,12 +45,12 @@ export interface BacktestRequest {
   readonly window: BacktestWindow;
 }
 
-export const backtestColumns = `id, kind, install_id, plugin_id, plugin_version, status, starts, asked_json, error, created_at,
+export const backtestColumns = `id, kind, install_id, plugin_id, plugin_version, status, starts, request_json, error, created_at,
   started_at, finished_at`;
 
 const insert = tenantStatement(
   'backtests.insert',
-  `INSERT INTO backtests (workspace_id, id, kind, install_id, plugin_id, plugin_version, status, asked_json, package_json, created_at)
+  `INSERT INTO backtests (workspace_id, id, kind, install_id, plugin_id, plugin_version, status, request_json, package_json, created_at)
    VALUES (:ws, :id, :kind, :installId, :pluginId, :pluginVersion, 'queued', :asked, :package, :now)`,
 );
 export const findBacktest = tenantStatement<BacktestRow>(
@@ -83,7 +83,7 @@ export function insertBacktestOp(scope: Scope, row: BacktestRow, code: Requested
     installId: row.install_id,
     pluginId: row.plugin_id,
     pluginVersion: row.plugin_version,
-    asked: row.asked_json,
+    asked: row.request_json,
     package: JSON.stringify(code),
     now: row.created_at,
   });

@@ -41,7 +41,7 @@ function createBacktestWork(deps: BacktestDeps, engine: BacktestEngine): Backtes
   const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
     const storedCode = await store.readOne(scope, codeOfBacktest, { id: row.id });
     const [version, next] = versionsOf(JSON.parse(storedCode?.package_json ?? '{}') as RequestedCode, row.id);
-    const { window, runs } = JSON.parse(row.asked_json) as BacktestRequest;
+    const { window, runs } = JSON.parse(row.request_json) as BacktestRequest;
     const onProgress = (progress: BacktestProgress): void => {
       const one = active.get(row.id);
       if (one) one.progress = progress;

@@ -21,10 +21,10 @@ import { ApiError, retryAfterOf } from '../../../platform/lib/errors/errors.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
 const markNotified = tenantStatement(
-  'plugin_usage.tell',
-  `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, told)
+  'plugin_usage.mark_notified',
+  `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, notified)
    VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
-   ON CONFLICT (workspace_id, install_id, day) DO UPDATE SET told = 1 WHERE told = 0`,
+   ON CONFLICT (workspace_id, install_id, day) DO UPDATE SET notified = 1 WHERE notified = 0`,
 );
 
 /** Result of the budget check before a run starts. */

@@ -151,9 +151,9 @@ function misplaced(name: string, { header, hosts }: SecretRequest, why: string):
   );
 }
 
-const find = tenantStatement<{ answer_json: string | null }>(
+const find = tenantStatement<{ response_json: string | null }>(
   'journal.find',
-  'SELECT answer_json FROM journal WHERE workspace_id = :ws AND id = :id',
+  'SELECT response_json FROM journal WHERE workspace_id = :ws AND id = :id',
 );
 const reserve = tenantStatement(
   'journal.reserve',
@@ -162,14 +162,14 @@ const reserve = tenantStatement(
 );
 const release = tenantStatement(
   'journal.release',
-  'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND answer_json IS NULL',
+  'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND response_json IS NULL',
 );
 const storeAnswer = tenantStatement(
-  'journal.keep',
-  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, answer_json, created_at, finished_at)
+  'journal.store',
+  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, response_json, created_at, finished_at)
    VALUES (:ws, :id, :runId, :installId, :request, :answer, :now, :now)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET answer_json = excluded.answer_json, finished_at = excluded.finished_at
-   WHERE answer_json IS NULL`,
+   ON CONFLICT (workspace_id, id) DO UPDATE SET response_json = excluded.response_json, finished_at = excluded.finished_at
+   WHERE response_json IS NULL`,
 );
 
 /**
@@ -196,7 +196,7 @@ export async function findJournaled(
   key: string,
 ): Promise<{ readonly answer: string | null } | undefined> {
   const row = await store.readOne(scope, find, { id: key });
-  return row && { answer: row.answer_json };
+  return row && { answer: row.response_json };
 }
 
 export interface Journal {

@@ -40,7 +40,7 @@ const byPluginId = tenantStatement<SqlRow>(
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
 );
 const insertCode = tenantStatement(
-  'plugin_code.keep',
+  'plugin_code.store',
   `INSERT INTO plugin_code (workspace_id, id, source, source_map) VALUES (:ws, :sha256, :source, :sourceMap)
    ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
 );
@@ -53,7 +53,7 @@ export interface InstallRules extends PackageRules, NetRules {
   /** @throws ApiError validation_failed for a mode that applies to no write */
   checkModes(modes: InstallModes): void;
   /**
-   * Returns the ops that update schedules, gaps and other rows to the state of an install. They must be last
+   * Returns the ops that update schedules, backfills and other rows to the state of an install. They must be last
    * in the batch.
    */
   stateOps(install: Install, ctx: Context): readonly Op[];
@@ -64,7 +64,7 @@ export interface InstallRules extends PackageRules, NetRules {
 /** Returns the install, with the exhausted budget that its runs wait for. */
 async function toStatusResponse(ctx: Context, install: Install, usage: Usage) {
   const deferredBy = install.state === 'active' ? await deferringBudget(usage, ctx.scope, install) : null;
-  return { ...installModel.wire(install, ctx), waitsFor: showSpent(deferredBy) };
+  return { ...installModel.toResponse(install, ctx), waitsFor: showSpent(deferredBy) };
 }
 
 export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
@@ -176,7 +176,7 @@ export async function switched(
     ctx.nowMs(),
   );
   // Without a change, the code is stored nevertheless, because its source map may be new.
-  if (!change) return { changes: [], ops, body: installModel.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops, body: installModel.toResponse(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
   // Retries would otherwise wait for a backoff that the previous code caused.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
@@ -242,7 +242,7 @@ function waiting(
   const offered = withOffered(known.offered, version);
   const change = installModel.update(known, { pending, offered }, ctx.nowMs());
   // There is no change if the same package was sent twice within a millisecond.
-  if (!change) return { changes: [], ops: [codeOp], body: installModel.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops: [codeOp], body: installModel.toResponse(known, ctx), status: 200 };
   return installed(ctx, change, [codeOp]);
 }
 
@@ -261,7 +261,7 @@ function installed(
   return {
     changes: [change],
     ops,
-    body: installModel.wire(change.after, ctx),
+    body: installModel.toResponse(change.after, ctx),
     status: 200,
   };
 }

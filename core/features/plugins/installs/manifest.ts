@@ -2,7 +2,7 @@
 // references.
 import { type EventType, eventTypes, unsentType } from '../../../kernel/events/catalogue.ts';
 import { expandScopes, allScopes } from '../../../kernel/rights/table.ts';
-import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../../kernel/rights/rights.ts';
+import { mayReceive, rightsOf, scopeOfEvent, type Rights } from '../../../kernel/rights/rights.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import { checkZone } from '../../../platform/lib/time/time.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
@@ -39,7 +39,7 @@ export function subscribedTypes(manifest: PluginManifest): EventType[] {
 /** Returns the event types that an install receives: subscribed to, and readable under its grant. */
 export function matchingTypes(install: Subscriber): EventType[] {
   const rights = rightsOfInstall(install);
-  return subscribedTypes(install.manifest).filter((type) => mayHear(rights, type));
+  return subscribedTypes(install.manifest).filter((type) => mayReceive(rights, type));
 }
 
 /** Returns why an active install does not receive all subscribed events, and what to do; null if it does. */

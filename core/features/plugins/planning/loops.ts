@@ -190,11 +190,11 @@ function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<InboxItemInpu
 }
 
 /** Returns the issue of an event, or the issue that its data names; null if there is none. */
-function issueOf({ entityKind, entityId, data }: EventRow): InboxItemInput['issue'] {
+function issueOf({ entityType, entityId, data }: EventRow): InboxItemInput['issue'] {
   const { identifier, issue } = data as {
     identifier?: string | null;
     issue?: { id: string; identifier: string | null } | null;
   };
-  if (entityKind === 'issue') return { id: entityId, identifier: identifier ?? null };
+  if (entityType === 'issue') return { id: entityId, identifier: identifier ?? null };
   return issue?.id ? { id: issue.id, identifier: issue.identifier } : null;
 }

@@ -100,7 +100,7 @@ export interface RecordingFacts {
 }
 
 const insertRecording = tenantStatement(
-  'run_records.keep',
+  'run_records.store',
   `INSERT INTO run_records (workspace_id, id, finished_at, bytes, data) VALUES (:ws, :id, :at, :bytes, :data)
    ON CONFLICT (workspace_id, id) DO UPDATE SET finished_at = excluded.finished_at, bytes = excluded.bytes, data = excluded.data`,
 );

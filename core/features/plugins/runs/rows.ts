@@ -53,7 +53,7 @@ export interface RunRow {
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
   progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id, plugin_version,
-  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
+  (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
   'runs.insert',

@@ -36,54 +36,54 @@ export interface OneTimeJobRow {
 export const oneTimeJobColumns = 'id, install_id, name, due_at, input_json, version, created_at';
 
 const find = tenantStatement<OneTimeJobRow>(
-  'one_offs.find',
-  `SELECT ${oneTimeJobColumns} FROM one_offs WHERE workspace_id = :ws AND id = :id`,
+  'one_time_jobs.find',
+  `SELECT ${oneTimeJobColumns} FROM one_time_jobs WHERE workspace_id = :ws AND id = :id`,
 );
 const count = tenantStatement<{ count: number }>(
-  'one_offs.count',
-  'SELECT count(*) AS count FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+  'one_time_jobs.count',
+  'SELECT count(*) AS count FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId',
 );
 /** Inserts nothing if the limit is reached. */
 const insert = tenantStatement(
-  'one_offs.insert',
-  `INSERT INTO one_offs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
+  'one_time_jobs.insert',
+  `INSERT INTO one_time_jobs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
    SELECT :ws, :id, :installId, :name, :dueAt, :inputJson, :version, :createdAt
-   WHERE (SELECT count(*) FROM one_offs WHERE workspace_id = :ws AND install_id = :installId) < ${pendingMax}`,
+   WHERE (SELECT count(*) FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId) < ${pendingMax}`,
 );
 const update = tenantStatement(
-  'one_offs.update',
-  `UPDATE one_offs SET due_at = :dueAt, input_json = :inputJson, version = :version
+  'one_time_jobs.update',
+  `UPDATE one_time_jobs SET due_at = :dueAt, input_json = :inputJson, version = :version
    WHERE workspace_id = :ws AND id = :id AND version = :base`,
 );
 const remove = tenantStatement(
-  'one_offs.remove',
-  'DELETE FROM one_offs WHERE workspace_id = :ws AND id = :id AND version = :base',
+  'one_time_jobs.remove',
+  'DELETE FROM one_time_jobs WHERE workspace_id = :ws AND id = :id AND version = :base',
 );
 /** Increments the epoch, so that a worker with a lease of the previous job cannot finish it. */
 const queue = tenantStatement(
-  'one_offs.queue',
+  'one_time_jobs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
    VALUES (:ws, :id, '${oneTimeWork}', :installId, :dueAt, 0, NULL, 1)
    ON CONFLICT (workspace_id, id) DO UPDATE SET due_at = :dueAt, lease_until = 0, lease_owner = NULL, epoch = epoch + 1`,
 );
 const unqueue = tenantStatement(
-  'one_offs.unqueue',
+  'one_time_jobs.unqueue',
   `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${oneTimeWork}'`,
 );
 /** Jobs that became due while the plugin was disabled are due at once. */
 const requeueAll = tenantStatement(
-  'one_offs.requeue_all',
+  'one_time_jobs.requeue_all',
   `UPDATE due_work SET lease_until = 0, lease_owner = NULL, epoch = epoch + 1,
-     due_at = (SELECT due_at FROM one_offs AS o WHERE o.workspace_id = :ws AND o.id = due_work.id)
-   WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+     due_at = (SELECT due_at FROM one_time_jobs AS o WHERE o.workspace_id = :ws AND o.id = due_work.id)
+   WHERE workspace_id = :ws AND id IN (SELECT id FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId)`,
 );
 const unqueueAll = tenantStatement(
-  'one_offs.unqueue_all',
-  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+  'one_time_jobs.unqueue_all',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (SELECT id FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId)`,
 );
 const removeAll = tenantStatement(
-  'one_offs.remove_all',
-  'DELETE FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+  'one_time_jobs.remove_all',
+  'DELETE FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId',
 );
 
 export function idOfOneTimeJob(installId: string, name: string): string {
@@ -183,8 +183,8 @@ export function oneTimeJobsAfterOps(
 
 /** Bounded by `pendingMax`. */
 const waitingNames = tenantStatement<{ name: string }>(
-  'one_offs.names',
-  'SELECT name FROM one_offs WHERE workspace_id = :ws AND install_id = :installId ORDER BY name',
+  'one_time_jobs.names',
+  'SELECT name FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId ORDER BY name',
 );
 
 /** True if the version has the job's schedule, without `cron`. */

@@ -54,7 +54,7 @@ const ScheduledRunResponse = namedSchema(
 async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
   const { id: installId, manifest } = await getInstall(ctx, ref);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
-    table: 'one_offs',
+    table: 'one_time_jobs',
     select: oneTimeJobColumns,
     where: [{ sql: 'install_id = :installId', params: { installId } }],
     order: [{ sql: 'due_at', direction: 'asc' }],

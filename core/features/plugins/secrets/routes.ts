@@ -99,7 +99,7 @@ function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSe
 }
 
 function secretResponses(ctx: Context, install: Install) {
-  return installModel.wire(install, ctx).secrets;
+  return installModel.toResponse(install, ctx).secrets;
 }
 
 /** @throws ApiError not_found, naming the declared secrets */

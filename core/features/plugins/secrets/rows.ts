@@ -10,7 +10,7 @@ const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
   'SELECT name, sealed FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
 );
 const storeSecret = tenantStatement(
-  'plugin_secrets.keep',
+  'plugin_secrets.store',
   `INSERT INTO plugin_secrets (workspace_id, id, install_id, name, sealed) VALUES (:ws, :id, :installId, :name, :sealed)
    ON CONFLICT (workspace_id, id) DO UPDATE SET sealed = excluded.sealed`,
 );

@@ -54,7 +54,7 @@ async function beginShadow(
     workspace_id: ctx.workspaceId,
     install_id: install.id,
     plugin_version: version.code.manifest.version,
-    beside_sha256: install.sha256,
+    installed_sha256: install.sha256,
     stopped_by: null,
     report_json: JSON.stringify(emptyReport),
     started_at: ctx.nowMs(),

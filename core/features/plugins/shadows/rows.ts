@@ -97,7 +97,7 @@ export interface ShadowRow {
   readonly install_id: string;
   readonly plugin_version: string;
   /** Hash of the installed code that the shadow is compared with. */
-  readonly beside_sha256: string;
+  readonly installed_sha256: string;
   readonly stopped_by: StoppedBy | null;
   readonly report_json: string;
   readonly started_at: number;
@@ -105,7 +105,7 @@ export interface ShadowRow {
 }
 
 const columns =
-  'workspace_id, install_id, plugin_version, beside_sha256, stopped_by, report_json, started_at, stopped_at';
+  'workspace_id, install_id, plugin_version, installed_sha256, stopped_by, report_json, started_at, stopped_at';
 
 export const findShadow = tenantStatement<ShadowRow>(
   'shadows.find',
@@ -132,13 +132,13 @@ export const valuesOfInstall = tenantStatement<{ key: string; value_json: string
 /** Inserts a shadow or replaces a stopped one; changes no row if one is running. */
 const begin = tenantStatement(
   'shadows.begin',
-  `INSERT INTO shadows (workspace_id, install_id, plugin_version, beside_sha256, package_json, report_json, started_at)
+  `INSERT INTO shadows (workspace_id, install_id, plugin_version, installed_sha256, package_json, report_json, started_at)
    VALUES (:ws, :installId, :version, :beside, :package, :report, :now)
-   ON CONFLICT (workspace_id, install_id) DO UPDATE SET plugin_version = :version, beside_sha256 = :beside, stopped_by = NULL,
+   ON CONFLICT (workspace_id, install_id) DO UPDATE SET plugin_version = :version, installed_sha256 = :beside, stopped_by = NULL,
      package_json = :package, report_json = :report, started_at = :now, stopped_at = NULL WHERE stopped_at IS NOT NULL`,
 );
 const storeReport = tenantStatement(
-  'shadows.keep',
+  'shadows.store',
   `UPDATE shadows SET report_json = :report
    WHERE workspace_id = :ws AND install_id = :installId AND started_at = :startedAt AND stopped_at IS NULL`,
 );
@@ -152,7 +152,7 @@ export function beginShadowOp(scope: Scope, row: ShadowRow, version: RequestedVe
   const params = {
     installId: row.install_id,
     version: row.plugin_version,
-    beside: row.beside_sha256,
+    beside: row.installed_sha256,
     package: JSON.stringify(version),
     report: JSON.stringify(emptyReport),
     now: row.started_at,

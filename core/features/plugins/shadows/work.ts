@@ -105,7 +105,7 @@ export function createShadowWork(deps: ShadowDeps): ShadowWork {
     const shadow = shadows.get(id);
     if (!shadow) return;
     if (deletedAt !== null) stopFor('removed', shadow);
-    else if (sha256 !== shadow.row.beside_sha256) stopFor('upgraded', shadow);
+    else if (sha256 !== shadow.row.installed_sha256) stopFor('upgraded', shadow);
   };
 
   const begin: ShadowWork['begin'] = (row, version) =>
@@ -117,7 +117,7 @@ export function createShadowWork(deps: ShadowDeps): ShadowWork {
     follow,
     note(ended) {
       const shadow = shadows.get(ended.install.id);
-      if (shadow && shadow.row.beside_sha256 === ended.install.sha256) line.add(shadow, ended);
+      if (shadow && shadow.row.installed_sha256 === ended.install.sha256) line.add(shadow, ended);
     },
     forget({ workspaceId }, isAbout) {
       for (const shadow of shadows.values())

@@ -31,7 +31,7 @@ const deliveriesMax = 500;
 
 const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
   r.plugin_version AS version, r.handler, r.handler_kind, r.event_id, r.status, r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
-  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
+  (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
 const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
 
 export const runsOfRoots = tenantStatement<TrailRun>(
@@ -59,7 +59,7 @@ export interface TrailProposal {
 
 const proposalsMax = 100;
 const proposalColumns = `p.id, p.run_id, p.title, p.status, p.decided_by_name, p.events_json, p.created_at,
-  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = p.id) AS undone_by`;
+  (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = :ws AND k.id = p.id) AS undone_by`;
 const proposalsByIds = tenantStatement<TrailProposal>(
   'trail.proposals_by_ids',
   `SELECT ${proposalColumns} FROM json_each(:ids) AS one CROSS JOIN proposals AS p ON p.workspace_id = :ws AND p.id = one.value
@@ -76,7 +76,7 @@ const proposalsOfRequests = tenantStatement<TrailProposal>(
 const decisionsOf = tenantStatement<{ sequence: number }>(
   'trail.decisions',
   `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_object ON e.workspace_id = :ws
-     AND e.issue_id IS NULL AND e.entity_kind = :kind AND e.entity_id = one.value LIMIT ${runsMax}`,
+     AND e.issue_id IS NULL AND e.entity_type = :kind AND e.entity_id = one.value LIMIT ${runsMax}`,
 );
 
 export interface TrailDelivery {
@@ -116,7 +116,7 @@ interface TrailDecisions {
 }
 
 export const isUndone = ({ type }: EventRow): boolean => type === 'automation.undone';
-const isOfProposal = ({ entityKind }: EventRow): boolean => entityKind === 'proposal';
+const isOfProposal = ({ entityType }: EventRow): boolean => entityType === 'proposal';
 
 /** Returns the data of `automation.undone`. */
 export function undoOf({ data }: EventRow) {

@@ -38,7 +38,7 @@ export async function readTrail(ctx: Context, issues: UndoModel, id: string, que
   const issue = await issues.find(ctx, id);
   if (!issue) throw notFound();
   const { field } = query;
-  if (field !== undefined && !Object.hasOwn(issues.wire(issue, ctx) as object, field))
+  if (field !== undefined && !Object.hasOwn(issues.toResponse(issue, ctx) as object, field))
     throw invalidField('field', 'not_found', {
       why: `An issue has no field ${field}.`,
       fix: 'Use a name such as `priority`.',

@@ -107,10 +107,10 @@ type Commit = readonly [EventRow, ...EventRow[]];
 function commitsOf(events: readonly EventRow[]): Commit[] {
   const byCommit = Map.groupBy(
     events.toSorted((a, b) => a.sequence - b.sequence),
-    ({ id, entityKind, entityId, data: { version }, createdAt, requestId, cause }) =>
+    ({ id, entityType, entityId, data: { version }, createdAt, requestId, cause }) =>
       version === undefined
         ? id
-        : [entityKind, entityId, version, createdAt, requestId, cause.parentRunId].join(' '),
+        : [entityType, entityId, version, createdAt, requestId, cause.parentRunId].join(' '),
   );
   return [...byCommit.values()].map(([first, ...others]) => [first!, ...others]);
 }

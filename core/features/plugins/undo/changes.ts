@@ -167,7 +167,7 @@ function showChange(
 ): UndoChangeResponse {
   const base = { kind: model.name, id: entity.id, issue: issueOf(ctx, model, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
-  const [from, to] = [model.wire(entity, ctx), model.wire(after, ctx)];
+  const [from, to] = [model.toResponse(entity, ctx), model.toResponse(after, ctx)];
   const fields = Object.keys(previousValues(from, to)).map((field) => ({
     field,
     from: short(from[field]),
@@ -184,7 +184,7 @@ export function issueOf(
   model: RevertedObject['model'],
   entity: Entity,
 ): UndoChangeResponse['issue'] {
-  const represented = model.wire(entity, ctx) as {
+  const represented = model.toResponse(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;
   };

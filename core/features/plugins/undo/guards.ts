@@ -151,9 +151,9 @@ export async function workOn(
     rows.map(({ sequence }) => sequence),
   );
   const work = events.filter(
-    ({ actor, cause, entityKind }) =>
+    ({ actor, cause, entityType }) =>
       actor.kind !== 'system' &&
-      entityKind !== 'subscriber' &&
+      entityType !== 'subscriber' &&
       !own.has(actor.id) &&
       // Excludes work of the plugin that a person restored by undoing an undo.
       !(actor.kind !== 'plugin' && cause.path.some((step) => own.has(installIn(step)))),

@@ -15,7 +15,7 @@ import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
 /** Returns the write scopes of the undone entities, because an undo writes to the same objects. */
 function writesOf(rows: readonly StoredChangesRow[]): string[] {
-  const models = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
+  const models = new Set(rows.flatMap(({ entities_json }) => JSON.parse(entities_json) as string[]));
   return [...models].flatMap((kind) => {
     const contract = contractOf(kind);
     return contract ? scopeOfContract(contract, 'write') : [];

@@ -25,7 +25,7 @@ export interface StoredChangesRow {
   readonly created_at: number;
   readonly undone_by: string | null;
   readonly undid_json: string | null;
-  readonly kinds_json: string;
+  readonly entities_json: string;
 }
 
 export interface StoredChangesOrigin {
@@ -44,27 +44,27 @@ const level = 1;
  */
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
-const columns = 'id, install_id, created_at, undone_by, undid_json, kinds_json';
+const columns = 'id, install_id, created_at, undone_by, undid_json, entities_json';
 const insertChanges = tenantStatement(
-  'kept_changes.keep',
-  `INSERT INTO kept_changes (workspace_id, id, install_id, created_at, undid_json, kinds_json, changes)
+  'stored_changes.insert',
+  `INSERT INTO stored_changes (workspace_id, id, install_id, created_at, undid_json, entities_json, changes)
    VALUES (:ws, :id, :installId, :now, :undid, :kinds, :changes)`,
 );
 const mark = tenantStatement(
-  'kept_changes.mark_undone',
-  'UPDATE kept_changes SET undone_by = :by WHERE workspace_id = :ws AND id = :id AND undone_by IS :was',
+  'stored_changes.mark_undone',
+  'UPDATE stored_changes SET undone_by = :by WHERE workspace_id = :ws AND id = :id AND undone_by IS :was',
 );
 const byIds = tenantStatement<StoredChangesRow>(
-  'kept_changes.find',
-  `SELECT ${columns} FROM kept_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+  'stored_changes.find',
+  `SELECT ${columns} FROM stored_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 const changesOf = tenantStatement<{ changes: Uint8Array | ArrayBuffer }>(
-  'kept_changes.read',
-  'SELECT changes FROM kept_changes WHERE workspace_id = :ws AND id = :id',
+  'stored_changes.read',
+  'SELECT changes FROM stored_changes WHERE workspace_id = :ws AND id = :id',
 );
 const ofInstall = tenantStatement<StoredChangesRow>(
-  'kept_changes.of_install',
-  `SELECT ${columns} FROM kept_changes INDEXED BY kept_changes_install WHERE workspace_id = :ws AND install_id = :installId
+  'stored_changes.of_install',
+  `SELECT ${columns} FROM stored_changes INDEXED BY stored_changes_install WHERE workspace_id = :ws AND install_id = :installId
      AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 

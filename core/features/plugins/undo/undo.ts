@@ -177,7 +177,7 @@ const newestOfIssue = tenantStatement<{ sequence: number }>(
 );
 const newestOfObject = tenantStatement<{ sequence: number }>(
   'undo.newest_of_object',
-  `SELECT sequence FROM events INDEXED BY events_object WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind
+  `SELECT sequence FROM events INDEXED BY events_object WHERE workspace_id = :ws AND issue_id IS NULL AND entity_type = :kind
      AND entity_id = :id ORDER BY sequence DESC LIMIT ${lookedAt}`,
 );
 
@@ -201,7 +201,7 @@ async function showSkipped(
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
     const valueIn = (of: Entity | undefined): unknown =>
-      name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
+      name === null || !kind || !of ? null : short(kind.toResponse(of, ctx)[name]);
     const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
     responses.push({
       kind: change.kind,

@@ -39,7 +39,7 @@ export function accountRoutes(
       async ({ headers, query }) => {
         const who = await sessions.find(headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
-        if (who.seats.length === 0) return noSeat(who);
+        if (who.memberships.length === 0) return noMembership(who);
         const word = (name: string) => says.get(query.get(name) ?? '');
         const [good, bad] = [word('done'), word('wrong')];
         const parts = await Promise.all(sections.map((section) => section.html(who)));
@@ -67,7 +67,7 @@ const signOut = ({ formToken }: SignedIn): Html =>
   </form>`;
 
 /** Page for a signed-in person who is not a member of any workspace. */
-function noSeat(who: SignedIn): RawAnswer {
+function noMembership(who: SignedIn): RawAnswer {
   return page(
     'No workspace',
     html`<div class="card">
@@ -117,7 +117,7 @@ export function changeRoute(
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(request, baseUrl, who);
     // A person without a workspace has nothing to change; the account page explains why.
-    if (who.seats.length === 0) return leadTo(baseUrl, '/account');
+    if (who.memberships.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, request);
     if ('contentType' in came) return came;

@@ -58,7 +58,7 @@ export function profileRoutes(options: ChangeOptions): Route[] {
         const about = { name: (form.get('name') ?? '').trim(), email: (form.get('email') ?? '').trim() };
         if (aboutProblem(about) !== null) return { wrong: 'profile-wrong' };
         if (about.email !== who.email && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
-        const workspaces = who.seats.map(({ workspaceId }) => workspaceId);
+        const workspaces = who.memberships.map(({ workspaceId }) => workspaceId);
         if (await isAddressTaken(store, emailKeyOf(about.email), who.accountId, workspaces))
           return { wrong: 'profile-known' };
         const ops = renameOps(who.accountId, about.name, about.email, nowMs());

@@ -252,7 +252,7 @@ function addRoutes(parts: SignInParts): Route[] {
       async ({ form_token: formToken }, request) => {
         const who = await requireSignedIn(sessions, request, formToken);
         // The account page tells a person without a workspace what to do.
-        if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
+        if (who.memberships.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
         const { options: body, cookie } = await ceremoniesOf(parts).askToAdd(who);
         return { body, cookies: [cookie] };

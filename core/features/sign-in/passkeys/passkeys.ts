@@ -2,7 +2,7 @@
 // and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
 import { isIP } from 'node:net';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { Ceremony, Ceremonies } from '../challenges.ts';
+import type { Challenge, Challenges } from '../challenges.ts';
 import type {
   AuthenticationResponseJSON,
   RegistrationResponseJSON,
@@ -48,19 +48,19 @@ interface Adding {
 
 function createAdding(
   { store, ids, nowMs }: IdentityDeps,
-  ceremonies: Ceremonies,
+  challenges: Challenges,
   party: RelyingParty,
 ): Adding {
   return {
     async askToAdd(who) {
-      const { ceremony, cookie } = await ceremonies.begin('add-passkey', who.accountId, null);
+      const { challenge, cookie } = await challenges.begin('add-passkey', who.accountId, null);
       const rows = await store.readSystem(listPasskeys, { account: who.accountId });
-      return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
+      return { options: await optionsFor(party, who, rows, challengeOf(challenge).bytes), cookie };
     },
     async add({ accountId, sessionId }, headers, answer, name) {
-      const ceremony = await ceremonies.take('add-passkey', headers);
-      if (ceremony?.accountId !== accountId) throw tooLate();
-      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const challenge = await challenges.take('add-passkey', headers);
+      if (challenge?.accountId !== accountId) throw tooLate();
+      const credential = await checkAttestation(answer, party, challengeOf(challenge).text);
       const row = {
         id: ids.next(passkeyPrefix),
         account: accountId,
@@ -123,28 +123,28 @@ interface SigningIn {
 
 function createSigningIn(
   { store, nowMs }: IdentityDeps,
-  ceremonies: Ceremonies,
+  challenges: Challenges,
   party: RelyingParty,
 ): SigningIn {
   return {
     async askToSignIn() {
-      const { ceremony, cookie } = await ceremonies.begin('use-passkey', null, null);
+      const { challenge, cookie } = await challenges.begin('use-passkey', null, null);
       const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
       const options = await generateAuthenticationOptions({
         rpID: party.id,
         timeout: timeoutMs,
         userVerification: 'required',
-        challenge: challengeOf(ceremony).bytes,
+        challenge: challengeOf(challenge).bytes,
       });
       return { options, cookie };
     },
     async signIn(headers, answer) {
-      const ceremony = await ceremonies.take('use-passkey', headers);
-      if (!ceremony) throw tooLate();
+      const challenge = await challenges.take('use-passkey', headers);
+      if (!challenge) throw tooLate();
       const { row, counter } = await checkAssertion(
         answer,
         party,
-        challengeOf(ceremony).text,
+        challengeOf(challenge).text,
         async (credential) => {
           const [known] = await store.readSystem(findPasskey, { credential });
           return known;
@@ -170,7 +170,7 @@ export interface Passkeys {
   remove(accountId: string, id: string): Promise<boolean>;
 }
 
-export function createPasskeys(services: IdentityDeps, ceremonies: Ceremonies): Passkeys {
+export function createPasskeys(services: IdentityDeps, challenges: Challenges): Passkeys {
   const { store, baseUrl } = services;
   const party = relyingPartyOf(baseUrl);
   const of: Passkeys['of'] = async (account) =>
@@ -182,8 +182,8 @@ export function createPasskeys(services: IdentityDeps, ceremonies: Ceremonies): 
     }));
   return {
     ceremonies: party && {
-      ...createAdding(services, ceremonies, party),
-      ...createSigningIn(services, ceremonies, party),
+      ...createAdding(services, challenges, party),
+      ...createSigningIn(services, challenges, party),
     },
     of,
     async rename(account, id, name) {
@@ -227,11 +227,11 @@ interface CredentialRequest {
 }
 
 /** Returns the WebAuthn challenge: bytes for the options, and base64url text as in the response. */
-function challengeOf(ceremony: Ceremony<unknown>): {
+function challengeOf(challenge: Challenge<unknown>): {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
 } {
-  const text = ceremony.secret('challenge');
+  const text = challenge.secret('challenge');
   return { bytes: new Uint8Array(Buffer.from(text, 'base64url')), text };
 }
 

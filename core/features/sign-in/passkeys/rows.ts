@@ -62,5 +62,5 @@ export const deletePasskey = systemStatement(
   `DELETE FROM passkeys WHERE id = :id AND account_id = :account AND (
      EXISTS (SELECT 1 FROM accounts AS a WHERE a.id = :account AND a.password_hash IS NOT NULL)
      OR EXISTS (SELECT 1 FROM passkeys AS p WHERE p.account_id = :account AND p.id <> :id)
-     OR EXISTS (SELECT 1 FROM outside_accounts AS o WHERE o.account_id = :account))`,
+     OR EXISTS (SELECT 1 FROM linked_accounts AS o WHERE o.account_id = :account))`,
 );

@@ -4,7 +4,7 @@
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../../platform/lib/address.ts';
 import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
-import type { Ceremony } from '../challenges.ts';
+import type { Challenge } from '../challenges.ts';
 import { proofMs } from '../page-parts.ts';
 import type { ProviderSettings } from '../settings.ts';
 
@@ -32,13 +32,13 @@ export interface OutsideClient {
    * @param isAnew true to request a new authentication at the provider
    * @throws Error if the provider cannot be reached
    */
-  addressFor(challenge: Ceremony<unknown>, isAnew: boolean): Promise<string>;
+  addressFor(challenge: Challenge<unknown>, isAnew: boolean): Promise<string>;
   /**
    * @param query query of the redirect from the provider
    * @param isAnew true to require an authentication within `proofMs`, if the provider reports the time
    * @throws Error for an invalid response, or a response to another browser
    */
-  personOf(challenge: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
+  personOf(challenge: Challenge<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
 }
 
 /** @param redirectUri URI for this provider only */

@@ -12,52 +12,52 @@ interface OutsideRow {
   id: string;
   account_id: string;
   issuer: string;
-  shown_as: string;
+  display_name: string;
   created_at: number;
   last_used_at: number | null;
 }
 
-const columns = 'id, account_id, issuer, shown_as, created_at, last_used_at';
+const columns = 'id, account_id, issuer, display_name, created_at, last_used_at';
 
 /**
  * Fails if the external account is linked already. Changes nothing if the account has another link to the
  * provider.
  */
 const insertOutside = systemStatement(
-  'outside_accounts.insert',
+  'linked_accounts.insert',
   ofAccount,
-  `INSERT INTO outside_accounts (id, account_id, issuer, subject, shown_as, created_at)
+  `INSERT INTO linked_accounts (id, account_id, issuer, subject, display_name, created_at)
    SELECT :id, :account, :issuer, :subject, :shown, :now
-   WHERE NOT EXISTS (SELECT 1 FROM outside_accounts WHERE account_id = :account AND issuer = :issuer)`,
+   WHERE NOT EXISTS (SELECT 1 FROM linked_accounts WHERE account_id = :account AND issuer = :issuer)`,
 );
 const findOutside = systemStatement<OutsideRow>(
-  'outside_accounts.by_subject',
+  'linked_accounts.by_subject',
   ofAccount,
-  `SELECT ${columns} FROM outside_accounts WHERE issuer = :issuer AND subject = :subject`,
+  `SELECT ${columns} FROM linked_accounts WHERE issuer = :issuer AND subject = :subject`,
 );
 const listOutside = systemStatement<OutsideRow>(
-  'outside_accounts.of_account',
+  'linked_accounts.of_account',
   ofAccount,
-  `SELECT ${columns} FROM outside_accounts WHERE account_id = :account ORDER BY id`,
+  `SELECT ${columns} FROM linked_accounts WHERE account_id = :account ORDER BY id`,
 );
 const noteOutsideUse = systemStatement(
-  'outside_accounts.note_use',
+  'linked_accounts.note_use',
   ofAccount,
-  'UPDATE outside_accounts SET last_used_at = :now, shown_as = :shown WHERE id = :id',
+  'UPDATE linked_accounts SET last_used_at = :now, display_name = :shown WHERE id = :id',
 );
 export const deleteOutsideOf = systemStatement(
-  'outside_accounts.delete_all',
+  'linked_accounts.delete_all',
   ofAccount,
-  'DELETE FROM outside_accounts WHERE account_id = :account AND issuer <> :kept',
+  'DELETE FROM linked_accounts WHERE account_id = :account AND issuer <> :kept',
 );
 /** Deletes nothing if the account has no other sign-in method. */
 const deleteOutside = systemStatement(
-  'outside_accounts.delete',
+  'linked_accounts.delete',
   ofAccount,
-  `DELETE FROM outside_accounts WHERE id = :id AND account_id = :account AND (
+  `DELETE FROM linked_accounts WHERE id = :id AND account_id = :account AND (
      EXISTS (SELECT 1 FROM accounts AS a WHERE a.id = :account AND a.password_hash IS NOT NULL)
      OR EXISTS (SELECT 1 FROM passkeys AS p WHERE p.account_id = :account)
-     OR EXISTS (SELECT 1 FROM outside_accounts AS o WHERE o.account_id = :account AND o.id <> :id))`,
+     OR EXISTS (SELECT 1 FROM linked_accounts AS o WHERE o.account_id = :account AND o.id <> :id))`,
 );
 
 const outsidePrefix = 'out';
@@ -93,7 +93,7 @@ export function createLinks({ store, ids, nowMs }: IdentityDeps): Links {
     (await store.readSystem(listOutside, { account })).map((row) => ({
       id: row.id,
       issuer: row.issuer,
-      displayName: row.shown_as,
+      displayName: row.display_name,
       lastUsedAt: row.last_used_at,
     }));
   const addOp: Links['addOp'] = (account, { issuer, subject, displayName }) => {

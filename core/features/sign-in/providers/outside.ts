@@ -15,7 +15,7 @@ import type { Links } from './links.ts';
 import { domainOf } from '../../../platform/lib/address.ts';
 import type { RequestSender } from '../../../platform/lib/egress/egress.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { Ceremonies, Ceremony } from '../challenges.ts';
+import type { Challenges, Challenge } from '../challenges.ts';
 import type { SignedIn } from '../sessions.ts';
 import type { ProviderSettings } from '../settings.ts';
 
@@ -127,7 +127,7 @@ interface Provider {
 
 interface OutsideOptions {
   readonly services: IdentityDeps;
-  readonly ceremonies: Ceremonies;
+  readonly challenges: Challenges;
   readonly links: Links;
   readonly providers: readonly ProviderSettings[];
   readonly egress: RequestSender;
@@ -136,7 +136,7 @@ interface OutsideOptions {
 }
 
 export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
-  const { services, ceremonies } = options;
+  const { services, challenges } = options;
   const { log } = services;
   const providers = new Map(
     options.providers.map((settings) => [settings.key, providerOf(settings, options)]),
@@ -151,7 +151,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     async leave(leaving, accountId) {
       const { key, intent } = leaving;
       const { settings, client } = get(key);
-      const { ceremony: challenge, cookie } = await ceremonies.begin('outside', accountId, leaving);
+      const { challenge, cookie } = await challenges.begin('outside', accountId, leaving);
       const address = await client.addressFor(challenge, intent === 'prove').catch((error: unknown) => {
         log('warn', 'identity provider did not respond', { provider: key, error: wordsOf(error) });
         throw new ApiError(
@@ -163,7 +163,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     },
     async comeBack(key, { headers, query }, now) {
       const { settings, client } = get(key);
-      const challenge = await ceremonies.take<Leaving>('outside', headers);
+      const challenge = await challenges.take<Leaving>('outside', headers);
       if (
         !challenge ||
         challenge.details.key !== key ||
@@ -201,7 +201,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
  * @throws ApiError forbidden, conflict
  */
 async function accountFor(
-  { accountId, details: { intent } }: Ceremony<Leaving>,
+  { accountId, details: { intent } }: Challenge<Leaving>,
   person: OutsidePerson,
   by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,

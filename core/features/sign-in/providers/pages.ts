@@ -121,9 +121,9 @@ function leaveRoute({ services, sessions, outside }: SignInParts): Route {
   );
 }
 
-function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }: SignInParts): Route {
+function returnRoute({ services, sessions, challenges, signIn, outside, proofs }: SignInParts): Route {
   const { baseUrl } = services;
-  const forget = ceremonies.forgetCookie('outside');
+  const forget = challenges.forgetCookie('outside');
   return pageRoute(
     {
       method: 'GET',

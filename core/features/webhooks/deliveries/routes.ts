@@ -74,7 +74,7 @@ async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promi
   };
   return {
     ...makeDelivery(ctx, endpoint, event, 'ping', work),
-    changes: [announce(target, event.type, endpointModel.wire(endpoint, ctx), event.id)],
+    changes: [announce(target, event.type, endpointModel.toResponse(endpoint, ctx), event.id)],
   };
 }
 

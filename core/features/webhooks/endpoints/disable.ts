@@ -14,7 +14,7 @@ import type { WebhooksOptions } from '../runtime.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
-  AND (maker_id = :maker OR made_with IN (SELECT value FROM json_each(:keys)))`;
+  AND (created_by = :maker OR created_with IN (SELECT value FROM json_each(:keys)))`;
 
 const readByMaker = tenantStatement<SqlRow>(
   'endpoints.of_maker',
@@ -27,7 +27,7 @@ const asManyLeft = tenantStatement(
 );
 
 /** Returns true if a member with that role could create the endpoint. */
-function mayHear(role: Role | null, { namespaces }: Endpoint): boolean {
+function mayReceive(role: Role | null, { namespaces }: Endpoint): boolean {
   if (role === null) return false;
   const { scopes } = rightsOfRole(role, []);
   return ['webhooks:write', ...namespaces.map((one) => namespaceScopes[one]!)].every((one) =>
@@ -46,7 +46,7 @@ export const endpointDelegation: Delegation = {
     const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
     const endpoints = (await store.read(scope, readByMaker, which)).map((row) => endpointModel.fromRow(row));
     const ending = endpoints.filter(
-      (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
+      (one) => !member || keyIds.includes(one.createdWith ?? '') || !mayReceive(member.role, one),
     );
     const disabledReason = reasonOf(loss);
     return {

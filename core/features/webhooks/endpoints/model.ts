@@ -60,8 +60,8 @@ const stored = {
    * Owner and the API key used, if any. The endpoint is disabled when the owner loses the permission or the key is
    * revoked. Null if the operator created it.
    */
-  makerId: plain<string | null>('maker_id'),
-  madeWith: plain<string | null>('made_with'),
+  createdBy: plain<string | null>('created_by'),
+  createdWith: plain<string | null>('created_with'),
   /** Last sequence before creation, set by the insert; only later events are delivered. */
   sinceSequence: plain<number>('since_sequence'),
 };

@@ -33,7 +33,7 @@ const countEnabled = tenantStatement<{ count: number }>(
 );
 /** Returns a row only within the limit, so that two concurrent creations cannot exceed it. */
 const haveCapacity = tenantStatement<{ count: number }>(
-  'endpoints.have_room',
+  'endpoints.have_capacity',
   `SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1
    HAVING count(*) <= :max`,
 );
@@ -125,9 +125,9 @@ export async function updateEndpoint(
   return { ...set, ops: [...capacityGuard, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
 }
 
-function makerFields(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
+function makerFields(ctx: Context): Pick<Endpoint, 'createdBy' | 'createdWith'> {
   const { memberId, keyId } = makerOf(ctx);
-  return { makerId: memberId, madeWith: keyId };
+  return { createdBy: memberId, createdWith: keyId };
 }
 
 type EndpointPatch = Omit<Patch<typeof webhook>, 'url'>;

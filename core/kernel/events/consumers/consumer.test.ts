@@ -189,7 +189,7 @@ const eventWithId = ({ workspaceId }: Scope, id: string): NewEvent => ({
   type: 'label.created',
   workspaceId,
   createdAt: 0,
-  entityKind: 'label',
+  entityType: 'label',
   entityId: 'lbl_1',
   subjectId: null,
   commitAssignedOf: null,

@@ -6,17 +6,17 @@ import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 
 const insertPast = tenantStatement(
-  'past_wants.keep',
-  `INSERT OR IGNORE INTO past_wants (workspace_id, consumer, until_sequence, id, wants_json)
+  'past_subscriptions.insert',
+  `INSERT OR IGNORE INTO past_subscriptions (workspace_id, consumer, until_sequence, id, subscription_json)
    SELECT :ws, :consumer, coalesce(max(sequence), 0), :id, :wants FROM events WHERE workspace_id = :ws`,
 );
 const forget = tenantStatement(
-  'past_wants.forget',
-  'DELETE FROM past_wants WHERE workspace_id = :ws AND consumer = :consumer AND until_sequence <= :through',
+  'past_subscriptions.delete',
+  'DELETE FROM past_subscriptions WHERE workspace_id = :ws AND consumer = :consumer AND until_sequence <= :through',
 );
-const list = tenantStatement<{ id: string; until_sequence: number; wants_json: string }>(
-  'past_wants.list',
-  `SELECT id, until_sequence, wants_json FROM past_wants WHERE workspace_id = :ws AND consumer = :consumer ORDER BY until_sequence`,
+const list = tenantStatement<{ id: string; until_sequence: number; subscription_json: string }>(
+  'past_subscriptions.list',
+  `SELECT id, until_sequence, subscription_json FROM past_subscriptions WHERE workspace_id = :ws AND consumer = :consumer ORDER BY until_sequence`,
 );
 
 /** Subscription of a subscriber up to a sequence. */
@@ -46,7 +46,7 @@ export async function readPastSubscriptions<W>(
   return rows.map((row) => ({
     id: row.id,
     until: row.until_sequence,
-    subscription: JSON.parse(row.wants_json) as W,
+    subscription: JSON.parse(row.subscription_json) as W,
   }));
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../../platform/lib/cursor.ts';
 import { invalidField, notFound, ApiError } from '../../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
-import { mayHear, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import { mayReceive, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
 import { redactEvent } from '../../rights/effects.ts';
 import { logCuts } from '../../../platform/store/files/installation.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
@@ -92,7 +92,7 @@ async function pageOfLog(
   let position = part.from;
   let bytes = 0;
   let more = true;
-  const matches = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.matches(event);
+  const matches = (event: EventFacts): boolean => mayReceive(ctx, event.type) && part.matches(event);
   for (
     let examined = 0;
     more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;

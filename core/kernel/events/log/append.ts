@@ -27,10 +27,10 @@ import {
 export function appendStatement(name: string, commitAssigned: string): Statement<Appended> {
   return tenantStatement<Appended>(
     name,
-    `INSERT INTO events (workspace_id, sequence, id, type, created_at, entity_kind, entity_id, issue_id, number,
+    `INSERT INTO events (workspace_id, sequence, id, type, created_at, entity_type, entity_id, issue_id, number,
        actor_json, cause_json, request_id, traceparent, data_json, packed)
      VALUES (:ws, (SELECT coalesce(max(sequence), 0) + 1 FROM events WHERE workspace_id = :ws), :id, :type, :createdAt,
-       :entityKind, :entityId, :subjectId, ${commitAssigned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
+       :entityType, :entityId, :subjectId, ${commitAssigned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
      RETURNING sequence, number AS learned`,
     { chained: true },
   );
@@ -81,12 +81,12 @@ function appendOp(
   stored: ReturnType<typeof pack>,
   commitAssigned: Map<string, CommitAssigned>,
 ): Op {
-  const { commitAssignedOf, entityKind } = event;
+  const { commitAssignedOf, entityType } = event;
   const params: Record<string, Value> = {
     id: event.id,
     type: event.type,
     createdAt: event.createdAt,
-    entityKind,
+    entityType,
     entityId: event.entityId,
     subjectId: event.subjectId,
     actor: JSON.stringify(event.actor),
@@ -98,10 +98,10 @@ function appendOp(
   };
   if (commitAssignedOf === null) return tenantOp(scope, append, params);
   params.learnsOf = commitAssignedOf;
-  return tenantOp(scope, commitAssignedRule(entityKind).append, params, {
+  return tenantOp(scope, commitAssignedRule(entityType).append, params, {
     taken([appended]) {
       const value = appended?.learned ?? null;
-      if (value !== null) commitAssigned.set(commitAssignedOf, { entityKind, value: Number(value) });
+      if (value !== null) commitAssigned.set(commitAssignedOf, { entityType, value: Number(value) });
     },
   });
 }
@@ -117,7 +117,7 @@ function appendedEvent(
     id: event.id,
     type: event.type,
     created_at: event.createdAt,
-    entity_kind: event.entityKind,
+    entity_type: event.entityType,
     entity_id: event.entityId,
     subject_id: event.subjectId,
     learned: row.learned === null ? null : Number(row.learned),

@@ -54,7 +54,7 @@ interface Facts {
   id: string;
   type: string;
   created_at: number;
-  entity_kind: string;
+  entity_type: string;
   entity_id: string;
   subject_id: string | null;
   learned: number | null;
@@ -73,7 +73,7 @@ interface ListedEvent extends Facts {
 /** Content up to this size is read together with the row (bytes as stored). */
 const alongBytesMax = 4 * 1024;
 const facts =
-  'sequence, id, type, created_at, entity_kind, entity_id, issue_id AS subject_id, number AS learned, actor_json, request_id, traceparent';
+  'sequence, id, type, created_at, entity_type, entity_id, issue_id AS subject_id, number AS learned, actor_json, request_id, traceparent';
 const parts = 'cause_json, data_json, packed';
 const ifShort = (column: string): string =>
   `CASE WHEN octet_length(${column}) <= ${alongBytesMax} THEN ${column} END AS ${column}`;
@@ -295,8 +295,8 @@ class StoredEventRow implements EventRow {
   get createdAt(): number {
     return this.#row.created_at;
   }
-  get entityKind(): string {
-    return this.#row.entity_kind;
+  get entityType(): string {
+    return this.#row.entity_type;
   }
   get entityId(): string {
     return this.#row.entity_id;
@@ -331,9 +331,9 @@ class StoredEventRow implements EventRow {
   }
 }
 
-const firstCommitAssigned = tenantStatement<{ entity_kind: string; learned: number }>(
+const firstCommitAssigned = tenantStatement<{ entity_type: string; learned: number }>(
   'events.first_learned',
-  `SELECT entity_kind, number AS learned FROM events INDEXED BY events_issue
+  `SELECT entity_type, number AS learned FROM events INDEXED BY events_issue
    WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
 );
 
@@ -347,5 +347,5 @@ export async function findCommitAssigned(
   after: number,
 ): Promise<CommitAssigned | null> {
   const row = await store.readOne(scope, firstCommitAssigned, { subjectId, after });
-  return row ? { entityKind: row.entity_kind, value: row.learned } : null;
+  return row ? { entityType: row.entity_type, value: row.learned } : null;
 }

@@ -104,7 +104,7 @@ export interface Appended {
 }
 
 export interface CommitAssigned {
-  readonly entityKind: string;
+  readonly entityType: string;
   readonly value: number;
 }
 
@@ -115,14 +115,14 @@ const rules = new Map<string, CommitAssignedRule>();
  * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is created
  * or shown.
  */
-export function assignAtCommit(entityKind: string, rule: CommitAssignedRule): void {
-  rules.set(entityKind, rule);
+export function assignAtCommit(entityType: string, rule: CommitAssignedRule): void {
+  rules.set(entityType, rule);
 }
 
 /** @throws Error if events of the model have no commit-assigned value */
-export function commitAssignedRule(entityKind: string): CommitAssignedRule {
-  const rule = rules.get(entityKind);
-  if (!rule) throw new Error(`No commit-assigned value is registered for events of ${entityKind}.`);
+export function commitAssignedRule(entityType: string): CommitAssignedRule {
+  const rule = rules.get(entityType);
+  if (!rule) throw new Error(`No commit-assigned value is registered for events of ${entityType}.`);
   return rule;
 }
 
@@ -132,7 +132,7 @@ export function completeBody(body: unknown, learned: ReadonlyMap<string, CommitA
   if (Array.isArray(body.data))
     return { ...body, data: body.data.map((item) => completeBody(item, learned)) };
   const known = learned.get(String(body.id));
-  return known ? commitAssignedRule(known.entityKind).complete(body, known.value) : body;
+  return known ? commitAssignedRule(known.entityType).complete(body, known.value) : body;
 }
 
 /**

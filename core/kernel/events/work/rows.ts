@@ -67,23 +67,23 @@ export const lease = systemStatement<WorkRow & { workspace_id: string }>(
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
 export const markOverQuota = systemStatement<WorkRow & { workspace_id: string }>(
-  'due_work.hold_back',
+  'due_work.mark_over_quota',
   serveAll,
   `UPDATE due_work SET due_at = ${overQuotaMs} WHERE ${stillDue}
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
 /** Leases the oldest work first: ids are ordered by creation time. */
 export const leaseOverQuota = tenantStatement<WorkRow>(
-  'due_work.lease_held_back',
+  'due_work.lease_over_quota',
   `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1
    WHERE workspace_id = :ws AND id IN (
-     SELECT id FROM due_work INDEXED BY due_work_held_back
+     SELECT id FROM due_work INDEXED BY due_work_over_quota
      WHERE workspace_id = :ws AND kind = :kind AND subject = :subject
        AND due_at = ${overQuotaMs} AND lease_owner IS NULL ORDER BY id LIMIT :limit)
    ${returningWork}`,
 );
 export const subjectsOverQuota = systemStatement<{ workspace_id: string; subject: string }>(
-  'due_work.subjects_held_back',
+  'due_work.subjects_over_quota',
   'work over its quota is searched in all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work
    WHERE kind = :kind AND due_at = ${overQuotaMs} AND lease_owner IS NULL

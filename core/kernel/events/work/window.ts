@@ -58,7 +58,7 @@ export function createWorkers(options: {
    * Postpones failed work. Retries until that succeeds, because no other process can claim the work before
    * this process ends.
    */
-  const giveBack = async (item: WorkItem): Promise<void> => {
+  const postpone = async (item: WorkItem): Promise<void> => {
     const delayMs = delayOf(item.id);
     for (;;) {
       try {
@@ -78,7 +78,7 @@ export function createWorkers(options: {
       nextDelays.delete(id);
     } catch (error) {
       log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
-      await giveBack(item);
+      await postpone(item);
     }
     active.delete(id);
     quota.give(scope.workspaceId, scope.billingAccount ?? '');

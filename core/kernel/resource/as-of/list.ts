@@ -96,7 +96,7 @@ function comparedValues(a: CursorValue, b: CursorValue): number {
 const everOfEntity = tenantStatement<{ id: string }>(
   'as_of.ever_of_kind',
   `SELECT DISTINCT entity_id AS id FROM events INDEXED BY events_object
-   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind AND sequence <= :at`,
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_type = :kind AND sequence <= :at`,
 );
 
 /** Returns the parameter of get and list; none for a resource that cannot be read at a past moment. */

@@ -17,21 +17,21 @@ const naming = contracts.filter(({ directory }) => directory);
 
 const changedOfEntities = tenantStatement<{ kind: string; id: string }>(
   'history.named_since',
-  `SELECT DISTINCT entity_kind AS kind, entity_id AS id FROM events INDEXED BY events_object
-   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind IN (SELECT value FROM json_each(:kinds)) AND sequence > :at`,
+  `SELECT DISTINCT entity_type AS kind, entity_id AS id FROM events INDEXED BY events_object
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_type IN (SELECT value FROM json_each(:kinds)) AND sequence > :at`,
 );
 const changedOf = tenantStatement<{ kind: string; id: string }>(
   'history.named_since_of',
   `SELECT value->>0 AS kind, value->>1 AS id FROM json_each(:objects)
    WHERE EXISTS (SELECT 1 FROM events AS e INDEXED BY events_object WHERE e.workspace_id = :ws AND e.issue_id IS NULL
-     AND e.entity_kind = value->>0 AND e.entity_id = value->>1 AND e.sequence > :at)`,
+     AND e.entity_type = value->>0 AND e.entity_id = value->>1 AND e.sequence > :at)`,
 );
 
 const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
   'as_of.subjects_since',
   `SELECT value->>0 AS kind, value->>1 AS id FROM json_each(:objects)
    WHERE EXISTS (SELECT 1 FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = value->>1
-     AND e.entity_kind = value->>0 AND e.sequence > :at)`,
+     AND e.entity_type = value->>0 AND e.sequence > :at)`,
 );
 
 /** @param of objects whose names are needed, as pairs of entity and id; default all */

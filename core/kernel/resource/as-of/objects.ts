@@ -17,12 +17,12 @@ const readAtOnce = 500;
 const lastOfObjects = tenantStatement<{ sequence: number | null }>(
   'history.last_of_objects',
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_object WHERE e.workspace_id = :ws AND e.issue_id IS NULL
-     AND e.entity_kind = :kind AND e.entity_id = value AND e.sequence <= :at) AS sequence FROM json_each(:ids)`,
+     AND e.entity_type = :kind AND e.entity_id = value AND e.sequence <= :at) AS sequence FROM json_each(:ids)`,
 );
 const lastOfSubjects = tenantStatement<{ sequence: number | null }>(
   'history.last_of_subjects',
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = value
-     AND e.sequence <= :at AND e.entity_kind = :kind) AS sequence FROM json_each(:ids)`,
+     AND e.sequence <= :at AND e.entity_type = :kind) AS sequence FROM json_each(:ids)`,
 );
 
 /** Entities whose events are indexed by `issue_id`, together with the events of their parts. */
@@ -73,7 +73,7 @@ const lastOfParts = tenantStatement<{ sequence: number | null }>(
   'as_of.last_of_parts',
   `SELECT max(e.sequence) AS sequence FROM json_each(:ids) CROSS JOIN events AS e INDEXED BY events_issue
      ON e.workspace_id = :ws AND e.issue_id = value
-   WHERE e.sequence <= :at AND e.entity_kind = :kind GROUP BY e.issue_id, e.entity_id`,
+   WHERE e.sequence <= :at AND e.entity_type = :kind GROUP BY e.issue_id, e.entity_id`,
 );
 
 /**

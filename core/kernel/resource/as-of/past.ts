@@ -150,7 +150,7 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
       const ctx = await contextNow();
       const directory = (known ??= await directoryAt(ctx, moment));
       const answered = new Map<string, Promise<Was | undefined>>();
-      const own = byName.get(event.entityKind);
+      const own = byName.get(event.entityType);
       if (own && isSubject(own)) answered.set(event.entityId, Promise.resolve(wasOf(own, event)));
       let count = 0;
       return {

@@ -60,10 +60,10 @@ test('a slot is released only once', () => {
   const quota = new FairQuota(100);
   const billingAccount = { workspaceId: 'ws', billingAccount: 'key_1' };
   const before = quota.remaining('ws', 'key_1');
-  const giveBack = quota.reserve(billingAccount, before);
+  const release = quota.reserve(billingAccount, before);
   expect(quota.hasCapacityFor(billingAccount, 1)).toBe(false);
-  giveBack();
-  giveBack();
+  release();
+  release();
   expect(quota.remaining('ws', 'key_1')).toBe(before);
 });
 

@@ -184,7 +184,7 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
 
   const pump = (): void => {
     while (running.all < readersMax) {
-      const job = queue.take(({ billingAccount }) => running.hasRoom(billingAccount), running.hasRoomOf);
+      const job = queue.take((one) => running.hasCapacityFor(one.billingAccount), running.hasCapacity);
       if (!job) break;
       running.count(job.billingAccount, 1);
       void serve(job).then(() => {
@@ -262,8 +262,9 @@ function createRunning() {
       add(billingAccount.workspaceId, by);
       add(accountKey(billingAccount), by);
     },
-    hasRoom: (billingAccount: BillingAccount): boolean => of(accountKey(billingAccount)) < runningPerAccount,
-    hasRoomOf: (workspaceId: string): boolean => of(workspaceId) < runningOfWorkspace,
+    hasCapacityFor: (billingAccount: BillingAccount): boolean =>
+      of(accountKey(billingAccount)) < runningPerAccount,
+    hasCapacity: (workspaceId: string): boolean => of(workspaceId) < runningOfWorkspace,
   };
 }
 

@@ -10,7 +10,7 @@ import { immutableUri, readOnlyUri } from '../integrity/uri.ts';
 import { readLogHead, type LogHead } from '../log-head.ts';
 
 /** Tables of sessions, password resets and pending sign-in challenges. */
-export const signInTables = ['sessions', 'password_resets', 'ceremonies'] as const;
+export const signInTables = ['sessions', 'password_resets', 'challenges'] as const;
 
 /**
  * Records a cut at the end of each workspace's log. Drops the page checksums, so `adoptDatabase` must follow.
@@ -23,7 +23,7 @@ export function beginHistory(path: string, nowMs: number, emptied: readonly stri
   const db = new Database(path);
   try {
     db.exec('BEGIN IMMEDIATE');
-    db.prepare('UPDATE installation SET generation = ?1, held_at = ?2 WHERE id = 1').run([
+    db.prepare('UPDATE installation SET generation = ?1, paused_at = ?2 WHERE id = 1').run([
       generation,
       BigInt(nowMs),
     ]);
@@ -162,10 +162,10 @@ function rowsOf<R>(path: string, sql: string): R[] {
 export function readPausedAtMs(path: string): number | null {
   const db = openReadOnly(path);
   try {
-    const [row] = db.prepare('SELECT held_at FROM installation WHERE id = 1').all() as {
-      held_at: number | null;
+    const [row] = db.prepare('SELECT paused_at FROM installation WHERE id = 1').all() as {
+      paused_at: number | null;
     }[];
-    return row?.held_at ?? null;
+    return row?.paused_at ?? null;
   } finally {
     db.close();
   }

@@ -102,17 +102,17 @@ const readRow = systemStatement<{
   name: string;
   generation: string;
   key_fingerprint: string | null;
-  held_at: number | null;
+  paused_at: number | null;
 }>(
   'installation.read',
   why,
-  'SELECT name, generation, key_fingerprint, held_at FROM installation WHERE id = 1',
+  'SELECT name, generation, key_fingerprint, paused_at FROM installation WHERE id = 1',
 );
 
 const releaseRow = systemStatement(
   'installation.release',
   why,
-  'UPDATE installation SET held_at = NULL WHERE id = 1',
+  'UPDATE installation SET paused_at = NULL WHERE id = 1',
 );
 
 const cutsOf = tenantStatement<{ number: number; generation: string; after_sequence: number }>(
@@ -128,7 +128,7 @@ export async function readInstallation(store: Store): Promise<Installation> {
     name: row.name,
     generation: row.generation,
     keyFingerprint: row.key_fingerprint,
-    pausedAtMs: row.held_at,
+    pausedAtMs: row.paused_at,
   };
 }
 

@@ -24,12 +24,12 @@ CREATE TABLE installation (
   -- Fingerprint of the master key; null until a start that knows it.
   key_fingerprint TEXT,
   -- Time since which webhooks and schedules wait for the operator; null if they run.
-  held_at INTEGER,
+  paused_at INTEGER,
   -- API key of the first start, as `<workspace>/<key>`, until it was shown: the next start completes a killed
   -- one.
-  unseen_key TEXT,
+  first_key TEXT,
   -- Open problems that all workspaces were notified of: `[name, since]`.
-  told_problems TEXT NOT NULL DEFAULT '[]'
+  reported_problems TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 INSERT INTO installation (id, name, generation) VALUES (1, lower(hex(randomblob(16))), lower(hex(randomblob(8))));
 
@@ -141,7 +141,7 @@ CREATE TABLE project_updates (
 CREATE INDEX project_updates_project ON project_updates (workspace_id, project_id, created_at, id)
   WHERE deleted_at IS NULL;
 -- system: retention.
-CREATE INDEX project_updates_gone ON project_updates (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX project_updates_deleted ON project_updates (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE milestones (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE milestones (
 CREATE INDEX milestones_project ON milestones (workspace_id, project_id, position, id)
   WHERE deleted_at IS NULL;
 -- system: retention.
-CREATE INDEX milestones_gone ON milestones (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX milestones_deleted ON milestones (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Issues that were ever in a project; the progress by day is read from their events.
 CREATE TABLE project_issues (
@@ -173,7 +173,7 @@ CREATE TABLE pipelines (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pipelines_created ON pipelines (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 -- system: retention.
-CREATE INDEX pipelines_gone ON pipelines (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX pipelines_deleted ON pipelines (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE releases (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -188,7 +188,7 @@ CREATE UNIQUE INDEX releases_tag ON releases (workspace_id, pipeline_id, tag) WH
 CREATE INDEX releases_created ON releases (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX releases_pipeline ON releases (workspace_id, pipeline_id, created_at, id);
 -- system: retention.
-CREATE INDEX releases_gone ON releases (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX releases_deleted ON releases (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Index of the issues of a release; the row of the release is authoritative.
 CREATE TABLE release_issues (
@@ -211,7 +211,6 @@ CREATE TABLE issues (
   assignee_id TEXT, creator_kind TEXT NOT NULL, creator_id TEXT NOT NULL, creator_name TEXT NOT NULL,
   project_id TEXT, parent_id TEXT, estimate REAL, due_date TEXT, external_source TEXT, external_id TEXT,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
-  description TEXT NOT NULL,
   -- Rank among the sub-issues of the parent.
   sub_order TEXT,
   snoozed_until INTEGER,
@@ -225,6 +224,8 @@ CREATE TABLE issues (
   -- Times at which the issue was started, completed and canceled; null otherwise.
   started_at INTEGER,
   completed_at INTEGER, canceled_at INTEGER,
+  -- Last, because columns after a long text are on its overflow pages.
+  description TEXT NOT NULL,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, team_id) REFERENCES teams (workspace_id, id),
   FOREIGN KEY (workspace_id, state_id) REFERENCES states (workspace_id, id),
@@ -296,7 +297,7 @@ CREATE TABLE purged_issues (
   -- Creation time of the issue; older data does not refer to it.
   created_at INTEGER NOT NULL,
   -- Time of the second search, which finds what work in flight wrote after the first; 0 before the first.
-  again_at INTEGER NOT NULL DEFAULT 0,
+  recheck_at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -305,10 +306,11 @@ CREATE TABLE comments (
   issue_id TEXT NOT NULL, parent_id TEXT, author_kind TEXT NOT NULL, author_id TEXT NOT NULL,
   author_name TEXT NOT NULL, resolved_at INTEGER, resolved_by_id TEXT,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
-  body TEXT NOT NULL,
   -- Entity and name of the resolver at that time, as for authors.
   resolved_by_kind TEXT,
   resolved_by_name TEXT, mention_ids_json TEXT NOT NULL DEFAULT '[]', edited_at INTEGER,
+  -- Last, because columns after a long text are on its overflow pages.
+  body TEXT NOT NULL,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, issue_id) REFERENCES issues (workspace_id, id),
   FOREIGN KEY (workspace_id, parent_id) REFERENCES comments (workspace_id, id)
@@ -593,7 +595,7 @@ CREATE TABLE search_pending (
 CREATE TABLE events (
   workspace_id TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
   type TEXT NOT NULL,
-  created_at INTEGER NOT NULL, entity_kind TEXT NOT NULL, entity_id TEXT NOT NULL, issue_id TEXT,
+  created_at INTEGER NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, issue_id TEXT,
   -- Number of the issue if only the commit knew it; renderEvent inserts it into the payload.
   number INTEGER,
   actor_json TEXT NOT NULL, cause_json TEXT NOT NULL, request_id TEXT, traceparent TEXT,
@@ -606,7 +608,7 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_id ON events (workspace_id, id);
 CREATE INDEX events_issue ON events (workspace_id, issue_id, sequence) WHERE issue_id IS NOT NULL;
 CREATE INDEX events_inbox ON events (workspace_id, sequence) WHERE type = 'inbox.item_created';
-CREATE INDEX events_object ON events (workspace_id, entity_kind, entity_id, sequence) WHERE issue_id IS NULL;
+CREATE INDEX events_object ON events (workspace_id, entity_type, entity_id, sequence) WHERE issue_id IS NULL;
 
 -- Files that hold the cause and data of old events.
 CREATE TABLE event_files (
@@ -623,9 +625,9 @@ CREATE TABLE cursors (
 
 -- Previous subscription of a subscriber, for events up to `until_sequence`, until its consumer has passed
 -- them.
-CREATE TABLE past_wants (
+CREATE TABLE past_subscriptions (
   workspace_id TEXT NOT NULL, consumer TEXT NOT NULL, until_sequence INTEGER NOT NULL, id TEXT NOT NULL,
-  wants_json TEXT NOT NULL,
+  subscription_json TEXT NOT NULL,
   PRIMARY KEY (workspace_id, consumer, until_sequence, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -643,7 +645,7 @@ CREATE TABLE due_work (
 CREATE INDEX due_work_leased ON due_work (kind, lease_until) WHERE lease_owner IS NOT NULL;
 -- system: workers serve all workspaces, earliest first.
 CREATE INDEX due_work_due ON due_work (kind, due_at) WHERE lease_owner IS NULL AND due_at < 8640000000000000;
-CREATE INDEX due_work_held_back ON due_work (workspace_id, kind, subject, id)
+CREATE INDEX due_work_over_quota ON due_work (workspace_id, kind, subject, id)
   WHERE due_at = 8640000000000001 AND lease_owner IS NULL;
 
 CREATE TABLE idempotency (
@@ -670,8 +672,8 @@ CREATE TABLE endpoints (
   secret_since INTEGER NOT NULL, previous_secrets_json TEXT NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
   -- Creator and its key: the endpoint ends with their right to create it. Null for the operator.
-  maker_id TEXT,
-  made_with TEXT,
+  created_by TEXT,
+  created_with TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX endpoints_created ON endpoints (workspace_id, created_at, id);
@@ -805,7 +807,7 @@ CREATE TABLE plugin_kv_usage (
 CREATE TABLE plugin_usage (
   workspace_id TEXT NOT NULL, install_id TEXT NOT NULL, day INTEGER NOT NULL, runs INTEGER NOT NULL,
   cpu_ms REAL NOT NULL, calls INTEGER NOT NULL, egress_bytes INTEGER NOT NULL,
-  told INTEGER NOT NULL DEFAULT 0,
+  notified INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, install_id, day)
 ) STRICT, WITHOUT ROWID;
 
@@ -819,7 +821,7 @@ CREATE TABLE plugin_scope_use (
 -- Events that an install missed while it was off: those after `after_sequence`, up to `until_sequence`, which
 -- is null while it is off. Dead runs of that time are included. A backfill moves `after_sequence` in the
 -- batch that creates its runs.
-CREATE TABLE plugin_gaps (
+CREATE TABLE plugin_backfills (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   install_id TEXT NOT NULL,
   -- system or person: who switched it off.
@@ -831,18 +833,18 @@ CREATE TABLE plugin_gaps (
   created_at INTEGER NOT NULL, finished_at INTEGER,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX plugin_gaps_install ON plugin_gaps (workspace_id, install_id, created_at, id);
+CREATE INDEX plugin_backfills_install ON plugin_backfills (workspace_id, install_id, created_at, id);
 -- system: retention.
-CREATE INDEX plugin_gaps_finished ON plugin_gaps (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX plugin_backfills_finished ON plugin_backfills (finished_at) WHERE finished_at IS NOT NULL;
 
 -- One-time jobs that a run requested.
-CREATE TABLE one_offs (
+CREATE TABLE one_time_jobs (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   install_id TEXT NOT NULL, name TEXT NOT NULL, due_at INTEGER NOT NULL, input_json TEXT NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX one_offs_install ON one_offs (workspace_id, install_id, due_at, id);
+CREATE INDEX one_time_jobs_install ON one_time_jobs (workspace_id, install_id, due_at, id);
 
 CREATE TABLE plugin_routes (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -907,19 +909,19 @@ CREATE TABLE run_records (
 ) STRICT, WITHOUT ROWID;
 
 -- Outbound requests of plugins, by a key that the host computes: a retried run gets the stored response.
--- `answer_json` is null while the response of a request that may be sent only once is pending.
+-- `response_json` is null while the response of a request that may be sent only once is pending.
 CREATE TABLE journal (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
-  run_id TEXT NOT NULL, install_id TEXT NOT NULL, request TEXT NOT NULL, answer_json TEXT,
+  run_id TEXT NOT NULL, install_id TEXT NOT NULL, request TEXT NOT NULL, response_json TEXT,
   created_at INTEGER NOT NULL, finished_at INTEGER,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 -- system: retention.
-CREATE INDEX journal_age ON journal (created_at);
+CREATE INDEX journal_created ON journal (created_at);
 
 -- Changes by runs, approved proposals and undos, with each object before and after, from which an undo is
 -- computed.
-CREATE TABLE kept_changes (
+CREATE TABLE stored_changes (
   workspace_id TEXT NOT NULL,
   -- Id of the run, the proposal or the undo.
   id TEXT NOT NULL,
@@ -931,15 +933,15 @@ CREATE TABLE kept_changes (
   -- Ids that an undo reverted.
   undid_json TEXT,
   -- Entities of the objects, from which the rights to undo follow.
-  kinds_json TEXT NOT NULL,
+  entities_json TEXT NOT NULL,
   -- JSON, compressed with zstd.
   changes BLOB NOT NULL,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX kept_changes_install ON kept_changes (workspace_id, install_id, created_at, id)
+CREATE INDEX stored_changes_install ON stored_changes (workspace_id, install_id, created_at, id)
   WHERE install_id IS NOT NULL;
 -- system: retention.
-CREATE INDEX kept_changes_created ON kept_changes (created_at);
+CREATE INDEX stored_changes_created ON stored_changes (created_at);
 
 -- Plugin versions that run on recorded events. The request and report are JSON; the package is stored until
 -- the end.
@@ -950,7 +952,7 @@ CREATE TABLE backtests (
   install_id TEXT, plugin_id TEXT NOT NULL, plugin_version TEXT NOT NULL,
   -- queued, running, done, canceled, failed
   status TEXT NOT NULL,
-  starts INTEGER NOT NULL DEFAULT 0, asked_json TEXT NOT NULL, package_json TEXT, report_json TEXT,
+  starts INTEGER NOT NULL DEFAULT 0, request_json TEXT NOT NULL, package_json TEXT, report_json TEXT,
   error TEXT,
   created_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER,
   PRIMARY KEY (workspace_id, id)
@@ -964,7 +966,7 @@ CREATE INDEX backtests_finished ON backtests (finished_at) WHERE finished_at IS 
 CREATE TABLE shadows (
   workspace_id TEXT NOT NULL, install_id TEXT NOT NULL, plugin_version TEXT NOT NULL,
   -- Hash of the installed code; an upgrade ends the shadow.
-  beside_sha256 TEXT NOT NULL,
+  installed_sha256 TEXT NOT NULL,
   -- asked, upgraded, removed; null while it runs
   stopped_by TEXT,
   package_json TEXT, report_json TEXT NOT NULL, started_at INTEGER NOT NULL, stopped_at INTEGER,
@@ -1011,23 +1013,23 @@ CREATE TABLE accounts (
   password_hash TEXT,
   created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX accounts_address ON accounts (email_key, id);
-CREATE UNIQUE INDEX accounts_proven_address ON accounts (email_key) WHERE email_verified_at IS NOT NULL;
+CREATE INDEX accounts_email ON accounts (email_key, id);
+CREATE UNIQUE INDEX accounts_verified_email ON accounts (email_key) WHERE email_verified_at IS NOT NULL;
 
 -- Account that acts as a member of a workspace.
-CREATE TABLE seats (
-  workspace_id TEXT NOT NULL, member_id TEXT NOT NULL, account_id TEXT NOT NULL, taken_at INTEGER NOT NULL,
+CREATE TABLE memberships (
+  workspace_id TEXT NOT NULL, member_id TEXT NOT NULL, account_id TEXT NOT NULL, created_at INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, member_id)
 ) STRICT, WITHOUT ROWID;
 -- system: an account finds its workspaces.
-CREATE UNIQUE INDEX seats_account ON seats (account_id, workspace_id);
+CREATE UNIQUE INDEX memberships_account ON memberships (account_id, workspace_id);
 
 -- Signed-in browsers; only the hash of the token is stored.
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY, account_id TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE,
   created_at INTEGER NOT NULL,
   -- Time of the last authentication.
-  proved_at INTEGER NOT NULL,
+  authenticated_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_account ON sessions (account_id, id);
@@ -1051,7 +1053,7 @@ CREATE TABLE invitations (
 -- system: retention.
 CREATE INDEX invitations_expiry ON invitations (expires_at);
 -- system: an account finds its invitations in all workspaces.
-CREATE INDEX invitations_address ON invitations (email_key) WHERE email_key IS NOT NULL;
+CREATE INDEX invitations_email ON invitations (email_key) WHERE email_key IS NOT NULL;
 -- system: a mailed link does not name its workspace.
 CREATE UNIQUE INDEX invitations_mailed ON invitations (mailed_hash) WHERE mailed_hash IS NOT NULL;
 
@@ -1095,22 +1097,22 @@ CREATE TABLE recovery_codes (
 ) STRICT, WITHOUT ROWID;
 
 -- Accounts at OpenID providers, identified by issuer and subject, never by address.
-CREATE TABLE outside_accounts (
+CREATE TABLE linked_accounts (
   id TEXT PRIMARY KEY, account_id TEXT NOT NULL, issuer TEXT NOT NULL, subject TEXT NOT NULL,
   -- Display name at the provider.
-  shown_as TEXT NOT NULL,
+  display_name TEXT NOT NULL,
   created_at INTEGER NOT NULL, last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX outside_accounts_subject ON outside_accounts (issuer, subject);
-CREATE INDEX outside_accounts_account ON outside_accounts (account_id, id);
+CREATE UNIQUE INDEX linked_accounts_subject ON linked_accounts (issuer, subject);
+CREATE INDEX linked_accounts_account ON linked_accounts (account_id, id);
 
 -- Challenges that a browser started and has to finish soon. The token is in its cookie, and the secrets of
 -- the exchange are derived from it; this row alone finishes nothing.
-CREATE TABLE ceremonies (
-  token_hash TEXT PRIMARY KEY, kind TEXT NOT NULL, account_id TEXT, details_json TEXT NOT NULL,
+CREATE TABLE challenges (
+  token_hash TEXT PRIMARY KEY, type TEXT NOT NULL, account_id TEXT, details_json TEXT NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX ceremonies_expiry ON ceremonies (expires_at);
+CREATE INDEX challenges_expiry ON challenges (expires_at);
 
 -- # API keys and OAuth
 
@@ -1124,8 +1126,8 @@ CREATE TABLE api_keys (
   -- Key that replaced this one when it was rolled.
   replaced_by TEXT,
   -- Creator and its key: the key ends with their right to create it. Null for the operator.
-  minted_by TEXT,
-  minted_with TEXT,
+  created_by TEXT,
+  created_with TEXT,
   -- First key of a chain of rolled keys; null for a key that replaced no other. A chain shares idempotency
   -- keys and rate limits.
   lineage_id TEXT,

@@ -184,7 +184,7 @@ export function openEngine(options: {
       const sums = checkpointer.sums();
       return (damage ??= sums && scrub.look(sums, all));
     },
-    reclaim: (pages) => (damage ? null : giveBack(db, checkpointer, pages)),
+    reclaim: (pages) => (damage ? null : reclaimPages(db, checkpointer, pages)),
     take: (order, nowMs) => walArchiver && follow(walArchiver, order, takenAt(nowMs)),
     async close(isWhole, nowMs) {
       if (isWhole && !damage) walArchiver?.archive(takenAt(nowMs));
@@ -204,7 +204,7 @@ export function openEngine(options: {
 }
 
 /** Runs in one transaction. A file without incremental auto-vacuum returns nothing, so its number of free pages does not change. */
-function giveBack(db: Database.Database, checkpointer: Checkpointer, pages: number): FileSpace | null {
+function reclaimPages(db: Database.Database, checkpointer: Checkpointer, pages: number): FileSpace | null {
   const count = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).all()[0] as object)[0]);
   try {

@@ -1,4 +1,4 @@
-// `tatami plugin scheduled list|cancel`: the one-off runs of a plugin that wait for their time.
+// `tatami plugin scheduled list|cancel`: the one-time jobs of a plugin that wait for their time.
 import { printResult } from '../../lib/output.ts';
 import { connect, readAll, type RemoteOptions } from '../../lib/remote.ts';
 import { isNotFound, notFound, saying } from '../author/known.ts';
