@@ -1,6 +1,6 @@
 // Plugins that the benchmarks install, packed as the CLI packs a folder.
 import { sha256Hex, type PluginPackage } from '../sdk/plugin/manifest.ts';
-import { packSource } from '../test/plugins/pack.ts';
+import { packSource } from '../test/features/plugins/pack.ts';
 
 /** Returns a plugin that reads each new issue and updates it. */
 export function touch(partitions = 4): Promise<PluginPackage> {

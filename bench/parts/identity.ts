@@ -1,6 +1,13 @@
 // Cost of authentication other than by API key: a read with an OAuth access token, a search over MCP, and reads while a hundred
 // people at a time sign in with passwords.
-import { Browser, authorizePath, consent, exchange, pkce, type Client } from '../../test/oauth/client.ts';
+import {
+  Browser,
+  authorizePath,
+  consent,
+  exchange,
+  pkce,
+  type Client,
+} from '../../test/features/oauth/client.ts';
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { judged, type Findings, type Ratio, type Side } from '../report.ts';
 import { interleave, sideOf, type Effort } from '../rounds.ts';

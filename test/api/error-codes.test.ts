@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes, type ErrorCode } from '../../core/platform/lib/errors/errors.ts';
 import { StoreError, type StoreFault } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { incoming, startUpload, until } from '../slow-upload.ts';
 
 let app: TestApp;

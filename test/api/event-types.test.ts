@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 
 /** Declared types that nothing emits. */
 const unsent = ['issue.escalated', 'automation.started'];

@@ -2,7 +2,7 @@
 import type { Contract, PlainOperation } from '../../core/kernel/contract/contract.ts';
 import { contracts } from '../../core/features/contracts.ts';
 import type { Json, TestApp } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import { furtherOperations } from './operations/all.ts';
 
 /** Performs one operation by the name of its route and returns the response body. */

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json, Reply } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import { askAs } from '../rights/asking.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../features/webhooks/receiver.ts';
 
 const day = 86_400_000;
 let hooks: Hooks;

@@ -1,7 +1,7 @@
 // Tokens do not leak (docs/spec/errors.md › Undisclosed data): no response, log line, event or delivery repeats a
 // token from any part of a request, and no cache or other site receives it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../features/webhooks/receiver.ts';
 import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';
 
 let hooks: Hooks;

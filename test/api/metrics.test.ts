@@ -1,6 +1,6 @@
 // Prometheus metrics: their counters, their port, and the absence of personal data.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../features/webhooks/receiver.ts';
 
 let hooks: Hooks;
 let receiver: Receiver;

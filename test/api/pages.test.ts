@@ -132,7 +132,7 @@ test('an unread response counts against the limit until it is read or its connec
 
 test("a plugin's read beyond the read budget is refused with `budget_exceeded`", async () => {
   const tight = await startApp({ flags: { readBudget: '1' } });
-  const { install, packSource } = await import('../plugins/pack.ts');
+  const { install, packSource } = await import('../features/plugins/pack.ts');
   for (let n = 0; n < 12; n++)
     await tight.call('POST', '/api/v1/issues', {
       team: 'ENG',

@@ -8,8 +8,8 @@ import type { ReferenceTarget } from '../../core/kernel/contract/field.ts';
 import { contracts } from '../../core/features/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/platform/lib/ids.ts';
 import { refersTo } from '../../core/platform/lib/schema.ts';
-import { makeGrant } from '../oauth/grant.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { makeGrant } from '../features/oauth/grant.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 
 export type Seeds = Readonly<Record<string, string>>;

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { password } from '../identity/member.ts';
-import { createVisitor, saidBy, type PageResponse } from '../identity/visitor.ts';
+import { password } from '../features/sign-in/member.ts';
+import { createVisitor, saidBy, type PageResponse } from '../features/sign-in/visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {

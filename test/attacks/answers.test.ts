@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
-import { join, password } from '../identity/member.ts';
-import { createVisitor } from '../identity/visitor.ts';
-import { bearer, post, toolCall } from '../mcp/agents.ts';
+import { join, password } from '../features/sign-in/member.ts';
+import { createVisitor } from '../features/sign-in/visitor.ts';
+import { bearer, post, toolCall } from '../features/agents/agents.ts';
 import {
   ask,
   authorizePath,
@@ -16,7 +16,7 @@ import {
   pkce,
   registerApp,
   tokensOf,
-} from '../oauth/client.ts';
+} from '../features/oauth/client.ts';
 
 const v1 = '/api/v1';
 const commandLine = { id: 'tatami-cli', secret: null, redirectUri: '' };

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { signIn } from '../identity/person.ts';
-import { browserOf, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { signIn } from '../features/sign-in/person.ts';
+import { browserOf, registerApp, tokensOf, type Browser } from '../features/oauth/client.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 let app: TestApp;
 let receiver: Bun.Server<undefined>;

@@ -9,7 +9,7 @@ import type { EgressResponse } from '../../core/platform/lib/egress/egress.ts';
 import { createDocuments } from '../../core/features/oauth/clients/documents.ts';
 import { createFindAccessToken } from '../../core/features/oauth/tokens.ts';
 import { createClock, startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
-import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
+import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../features/oauth/client.ts';
 
 const v1 = '/api/v1';
 const workspaceMax = 300;

@@ -4,7 +4,7 @@ import { membershipOf } from '../../core/features/people/model.ts';
 import { composedStatement } from '../../core/platform/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/platform/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { makeGrant } from '../oauth/grant.ts';
+import { makeGrant } from '../features/oauth/grant.ts';
 import { asText, routeAt } from '../value-client.ts';
 
 const v1 = '/api/v1';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 const v1 = '/api/v1';
 const propose = { 'Tatami-Mode': 'propose' };

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type Client, type TestApp } from '../app.ts';
-import { forgetPassword, invite, join } from '../identity/member.ts';
-import { startOutsideProvider, type OutsideProvider } from '../identity/outside-provider.ts';
-import { createVisitor, type PageResponse, type Visitor } from '../identity/visitor.ts';
+import { forgetPassword, invite, join } from '../features/sign-in/member.ts';
+import { startOutsideProvider, type OutsideProvider } from '../features/sign-in/outside-provider.ts';
+import { createVisitor, type PageResponse, type Visitor } from '../features/sign-in/visitor.ts';
 
 const secret = 'secret of both';
 let folder: string;

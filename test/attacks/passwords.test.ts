@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newReset } from '../../core/features/sign-in/resets.ts';
 import { accountsByEmail } from '../../core/features/people/accounts.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { invite, join, password } from '../identity/member.ts';
-import { createVisitor, type Visitor } from '../identity/visitor.ts';
+import { invite, join, password } from '../features/sign-in/member.ts';
+import { createVisitor, type Visitor } from '../features/sign-in/visitor.ts';
 
 const another = 'nine herons at the mill';
 let app: TestApp;

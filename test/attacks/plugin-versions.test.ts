@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newKey, signPackage } from '../../core/features/plugins/installs/versions/signature.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 let app: TestApp;
 const of = '/api/v1/plugins/test.versions';

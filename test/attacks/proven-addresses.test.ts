@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { newAccount, addMembershipOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
-import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
-import { openMailbox, type Mailbox } from '../identity/mailbox.ts';
-import { ask, formTokenOf, password } from '../identity/member.ts';
-import { createVisitor, saidBy, type PageResponse, type Visitor } from '../identity/visitor.ts';
-import { makeGrant } from '../oauth/grant.ts';
+import { createAuthenticator, type Authenticator } from '../features/sign-in/authenticator.ts';
+import { openMailbox, type Mailbox } from '../features/sign-in/mailbox.ts';
+import { ask, formTokenOf, password } from '../features/sign-in/member.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from '../features/sign-in/visitor.ts';
+import { makeGrant } from '../features/oauth/grant.ts';
 
 const another = 'nine herons at the mill';
 const setUp = '/account/one-time-codes';

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
-import { ask, formTokenOf, invite, join, password } from '../identity/member.ts';
-import { createAuthenticator } from '../identity/authenticator.ts';
-import { createVisitor, type PageResponse, type Visitor } from '../identity/visitor.ts';
+import { ask, formTokenOf, invite, join, password } from '../features/sign-in/member.ts';
+import { createAuthenticator } from '../features/sign-in/authenticator.ts';
+import { createVisitor, type PageResponse, type Visitor } from '../features/sign-in/visitor.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 let folder: string;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { installBytesMax, valueBytesMax } from '../../core/features/plugins/kv/entries.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 const v1 = '/api/v1';
 const mib = 1024 * 1024;

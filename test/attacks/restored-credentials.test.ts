@@ -8,7 +8,7 @@ import { restoreBackup } from '../../core/platform/backup/restore.ts';
 import { openSource } from '../../core/platform/backup/source.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
-import { signIn } from '../identity/person.ts';
+import { signIn } from '../features/sign-in/person.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));

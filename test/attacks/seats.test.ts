@@ -6,7 +6,7 @@ import { directorySection } from '../../core/kernel/resource/directory.ts';
 import { directoryLoaders } from '../../core/app/features.ts';
 import { createOperatorRpc } from '../../core/app/setup/operator-rpc.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { createVisitor } from '../identity/visitor.ts';
+import { createVisitor } from '../features/sign-in/visitor.ts';
 
 const v1 = '/api/v1';
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });

@@ -19,7 +19,7 @@ import type { Json } from '../app.ts';
 import { runIn } from '../cli/tatami.ts';
 import { clientOf } from '../faults/server.ts';
 import { root } from '../imports.ts';
-import { Browser, formOf, refresh, registerApp, tokensOf } from '../oauth/client.ts';
+import { Browser, formOf, refresh, registerApp, tokensOf } from '../features/oauth/client.ts';
 import { buildExecutable, startFromSource, type Executable, type Started } from './executable.ts';
 
 let it: Executable;

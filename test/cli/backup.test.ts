@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import { hooksOf, startReceiver } from '../features/webhooks/receiver.ts';
 import { tatami, temporary } from './tatami.ts';
 
 const flags = { egressAllow: '127.0.0.0/8' };

@@ -4,8 +4,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addMembershipOp } from '../../core/features/people/accounts.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { signIn, type Person } from '../identity/person.ts';
-import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';
+import { signIn, type Person } from '../features/sign-in/person.ts';
+import { browserOf, consent, formOf, type Browser } from '../features/oauth/client.ts';
 import { collect, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { createOneTimeCodes } from '../../core/features/sign-in/one-time-codes.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
-import { createVisitor, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, type Visitor } from '../features/sign-in/visitor.ts';
 import { tatami, temporary } from './tatami.ts';
 
 const password = 'seven geese over the pond';

@@ -1,7 +1,7 @@
 // `tatami members`, `apps` and `grants` over the server, with a key, or with a login where apps are allowed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { browserOf, registerApp, tokensOf } from '../oauth/client.ts';
+import { browserOf, registerApp, tokensOf } from '../features/oauth/client.ts';
 import { tatami } from './tatami.ts';
 
 let app: TestApp;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { newKey, signPackage } from '../../core/features/plugins/installs/versions/signature.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();

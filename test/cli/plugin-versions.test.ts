@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();

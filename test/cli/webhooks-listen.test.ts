@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { verify } from '@tatami/sdk/webhooks';
 import { createSystemClock } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../features/webhooks/receiver.ts';
 import { collect, spawnTatami, tatami, temporary } from './tatami.ts';
 
 const dir = temporary();

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { verify } from '@tatami/sdk/webhooks';
 import type { Json } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../features/webhooks/receiver.ts';
 import { tatami, temporary } from './tatami.ts';
 
 const dir = temporary();

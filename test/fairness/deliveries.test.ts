@@ -1,7 +1,7 @@
 // Fair queue of deliveries: the maximum number of hanging endpoints delays neither another workspace nor a healthy
 // endpoint of the same one.
 import { afterEach, expect, test } from 'bun:test';
-import { hooksOf, startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { hooksOf, startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { fileMany, untilMs } from './flood.ts';
 

@@ -3,8 +3,8 @@
 // perceptible value. The measurements alternate, so that other load on the machine affects both.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import { startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
 import { watchOthers } from '../slow-machine.ts';
 import { feltOf, flood, timesOf } from './flood.ts';
 

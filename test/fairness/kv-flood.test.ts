@@ -8,7 +8,7 @@ import { ownValues } from '../../core/features/plugins/kv/own.ts';
 import type { CallAnswer } from '../../core/platform/sandbox/supervisor.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { watchOthers } from '../slow-machine.ts';
 import { feel } from './flood.ts';
 

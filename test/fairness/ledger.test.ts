@@ -1,8 +1,8 @@
 // Usage is recorded per cause and can be read: `GET /usage`.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import { startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
 import { fileMany } from './flood.ts';
 
 let app: TestApp;

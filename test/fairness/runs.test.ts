@@ -1,7 +1,7 @@
 // Fair queue of plugin runs: a sleeping run and a long backlog delay no other plugin.
 import { afterEach, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { fileMany, runsOf, untilMs } from './flood.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;

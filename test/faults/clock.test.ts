@@ -8,8 +8,14 @@ import { join } from 'node:path';
 import { ATTEMPT_OFFSETS_MS } from '../../core/features/webhooks/deliveries/deliver.ts';
 import { createClock, startApp, type Json, type TestClock } from '../app.ts';
 import { seededRandom } from './server.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { hooksOf, startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import {
+  hooksOf,
+  startHooks,
+  startReceiver,
+  type Hooks,
+  type Receiver,
+} from '../features/webhooks/receiver.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

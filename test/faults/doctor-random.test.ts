@@ -13,7 +13,7 @@ import { storedModels } from '../../core/app/features.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { leftBehind } from '../../core/features/export/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { printedSeed, randomOf } from '../random.ts';
 import {
   missedChange,

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp } from '../app.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../features/webhooks/receiver.ts';
 import { fakeTimeEnv, fakeTimeLibrary, ownOffsetSeconds, signed } from './faketime.ts';
 import { clientOf, startServer } from './server.ts';
 

@@ -6,9 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rotateMasterKey } from '../../core/app/setup/master-key.ts';
 import { createClock, startApp, type Json } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { hooksOf, startReceiver, type Hooks, type Received, type Receiver } from '../webhooks/receiver.ts';
-import { stripeVerifier } from '../webhooks/stripe.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import {
+  hooksOf,
+  startReceiver,
+  type Hooks,
+  type Received,
+  type Receiver,
+} from '../features/webhooks/receiver.ts';
+import { stripeVerifier } from '../features/webhooks/stripe.ts';
 import { hasStrace, underFault } from './strace.ts';
 
 const stripe = await stripeVerifier();

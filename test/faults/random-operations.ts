@@ -8,8 +8,8 @@ import { allScopes } from '../../core/kernel/rights/table.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 import { arbitraryOf } from '../api/arbitrary.ts';
 import { exampleOf, fillPath, formOf, nameOfId, type Seeds } from '../api/seeds.ts';
-import { makeGrant } from '../oauth/grant.ts';
-import { packSource } from '../plugins/pack.ts';
+import { makeGrant } from '../features/oauth/grant.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import type { Random } from '../random.ts';
 import { reworkAtRandom } from './random-runs.ts';
 

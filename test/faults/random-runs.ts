@@ -1,6 +1,6 @@
 // Random runs of a plugin that writes several objects at once; each run is undone and redone a random number of times.
 import type { Json } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import type { Random } from '../random.ts';
 
 const v1 = '/api/v1';

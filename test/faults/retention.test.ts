@@ -13,7 +13,7 @@ import { sweeps } from '../../core/app/housekeeping/sweeps.ts';
 import { tombstones } from '../../core/app/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/platform/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { insertPlaceholderRow } from './placeholder-row.ts';
 
 const day = 86_400_000;

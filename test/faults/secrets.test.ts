@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { createSealing } from '../../core/platform/lib/secrets/sealing.ts';
 import { createSecretOpener, sealSecret } from '../../core/features/webhooks/endpoints/secrets.ts';
-import { startHooks, startReceiver } from '../webhooks/receiver.ts';
+import { startHooks, startReceiver } from '../features/webhooks/receiver.ts';
 import { filesUnder, findSecrets } from './searched.ts';
 
 test('keys, signing secrets old and new, the query of an address and the master key are stored nowhere in plain text', async () => {

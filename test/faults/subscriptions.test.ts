@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Json } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
-import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import { hooksOf, startReceiver } from '../features/webhooks/receiver.ts';
 import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 

@@ -1,7 +1,7 @@
 // The setup of the month: three teams in three time zones with members, SLA policies and projects, and the
 // requests of acts.
 import { createClock, startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { allTrackerScopes, install, packSource } from '../plugins/pack.ts';
+import { allTrackerScopes, install, packSource } from '../features/plugins/pack.ts';
 import { Model, type Act, type StateType, type Written } from './model.ts';
 import type { Office } from './hours.ts';
 import type { Rhythm } from './model-cycles.ts';

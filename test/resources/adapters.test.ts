@@ -10,7 +10,7 @@ import { eventTypes, expandPattern } from '../../core/kernel/events/catalogue.ts
 import { sentEvents } from '../../core/app/event-schemas.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { referredBy, seed, type Seeds } from '../api/seeds.ts';
 
 let app: TestApp;

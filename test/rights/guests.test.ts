@@ -5,7 +5,7 @@ import { allScopes } from '../../core/kernel/rights/table.ts';
 import { streamEvents } from '../../sdk/client/stream.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const v1 = '/api/v1';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 let app: TestApp;
 const fixtures: Record<string, Json> = {};

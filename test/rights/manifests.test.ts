@@ -8,7 +8,7 @@ import { rightsOf } from '../../core/kernel/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { TObject, TSchema } from 'typebox';
 import { startApp, type Reply, type TestApp } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import { fieldsWritten } from './asking.ts';
 
 let app: TestApp;

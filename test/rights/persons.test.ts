@@ -5,7 +5,7 @@ import type { Principal } from '../../core/kernel/http/principal.ts';
 import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { packSource } from '../plugins/pack.ts';
+import { packSource } from '../features/plugins/pack.ts';
 import { asText, routeAt } from '../value-client.ts';
 
 const v1 = '/api/v1';

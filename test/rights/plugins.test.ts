@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 
 let app: TestApp;
 /** Has only `plugins:write`. */

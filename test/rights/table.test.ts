@@ -80,7 +80,7 @@ const ofInstall = ['settings-form', 'consent.get', 'consent.refuse', 'versions',
 );
 
 /**
- * An undo needs only the scopes of the objects written (test/plugins/undo.test.ts). Closing a route or ending
+ * An undo needs only the scopes of the objects written (test/features/plugins/undo.test.ts). Closing a route or ending
  * a shadow run only stops, like a pause.
  */
 const notSteering = ['plugins.undo', 'runs.undo', 'plugins.close-route', 'plugins.stop-shadow'];

@@ -1,7 +1,7 @@
 // The query of a webhook URL can contain a secret, so only the response to its creation shows it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { install, packSource } from '../plugins/pack.ts';
-import { startHooks, startReceiver, type Hooks } from '../webhooks/receiver.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
+import { startHooks, startReceiver, type Hooks } from '../features/webhooks/receiver.ts';
 
 const secrets = ['hunter2secret', 'bare0secret', 'third1secret'];
 const receiver = startReceiver();

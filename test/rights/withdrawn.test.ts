@@ -5,10 +5,10 @@ import type { Principal } from '../../core/kernel/http/principal.ts';
 import { createSessions } from '../../core/features/sign-in/sessions.ts';
 import { membershipOf } from '../../core/features/people/model.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
-import { signIn } from '../identity/person.ts';
+import { signIn } from '../features/sign-in/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { makeGrant } from '../oauth/grant.ts';
-import { install, packSource } from '../plugins/pack.ts';
+import { makeGrant } from '../features/oauth/grant.ts';
+import { install, packSource } from '../features/plugins/pack.ts';
 import { asText } from '../value-client.ts';
 
 const v1 = '/api/v1';

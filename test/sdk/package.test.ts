@@ -8,7 +8,7 @@ import { findNode } from '../../core/platform/sandbox/locate.ts';
 import { serveTatami, tatami, temporary, type Served } from '../cli/tatami.ts';
 import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';
-import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
 import { run, runtimes, type Runtime } from './runtimes.ts';
 import type { ScenarioResult, Setting } from './stranger/scenario.ts';
 

@@ -1,5 +1,5 @@
 // OAuth apps and grants.
-import { makeGrant } from '../../oauth/grant.ts';
+import { makeGrant } from '../../features/oauth/grant.ts';
 import type { Setting } from './all.ts';
 
 export async function oauthOperations({ app, did }: Setting): Promise<void> {

@@ -1,0 +1,163 @@
+// Schedules that take several runs, and runs that are interrupted by the system.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../../app.ts';
+import { tatami } from '../../cli/tatami.ts';
+import { sidecarPids } from '../../sandbox/harness.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+const runsOf = async (plugin: string): Promise<Json[]> =>
+  (await app.call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data.reverse();
+const cron = '0 3 * * *';
+
+async function schedule(id: string, handle: string, more = ''): Promise<void> {
+  await install(
+    app.call,
+    await packSource(
+      `{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, schedules: { work: { cron: '${cron}', ${more} handle: ${handle} } } }`,
+    ),
+  );
+}
+
+const fire = async (id: string): Promise<Json> => {
+  const reply = await app.call('POST', `/api/v1/plugins/${id}/schedules/work/run`);
+  expect(reply.status).toBe(202);
+  await app.settled();
+  return reply.json;
+};
+
+test('an unfinished schedule continues by itself, each run with the values of the one before', async () => {
+  await schedule(
+    'com.test.steps',
+    `async (event, ctx) => {
+      const done = await ctx.kv.increment('done');
+      await ctx.kv.set('at-' + done, event.scheduledAt);
+      return { done, of: 4, unit: 'steps' };
+    }`,
+  );
+  const first = await fire('com.test.steps');
+  const runs = await runsOf('com.test.steps');
+  expect(runs.map(({ status, progress }) => [status, progress])).toEqual(
+    [1, 2, 3, 4].map((done) => ['succeeded', { done, of: 4, unit: 'steps' }]),
+  );
+  expect(runs.map(({ continuedBy }) => continuedBy)).toEqual([...runs.slice(1).map(({ id }) => id), null]);
+  expect(runs[0].id).toBe(first.id);
+  const times = await Promise.all(
+    [1, 2, 3, 4].map(
+      async (step) => (await app.call('GET', `/api/v1/plugins/com.test.steps/kv/at-${step}`)).json.value,
+    ),
+  );
+  expect(new Set(times).size).toBe(1);
+  // The next firing starts from the beginning.
+  await app.call('DELETE', '/api/v1/plugins/com.test.steps/kv/done');
+  app.clock.advance(86_400_000);
+  await app.settled();
+  expect((await runsOf('com.test.steps')).length).toBe(8);
+});
+
+test('a simulated run does not continue', async () => {
+  await schedule('com.test.shown', `async (_, ctx) => ({ done: await ctx.kv.increment('done'), of: 3 })`);
+  await app.call('PATCH', '/api/v1/plugins/com.test.shown', { mode: 'simulate' });
+  await fire('com.test.shown');
+  expect((await runsOf('com.test.shown')).map(({ status, progress }) => [status, progress.done])).toEqual([
+    ['succeeded', 1],
+  ]);
+});
+
+test('the command line waits for the last run and shows its progress', async () => {
+  await schedule(
+    'com.test.told',
+    `async (_, ctx) => ({ done: await ctx.kv.increment('done'), of: 3, unit: 'teams' })`,
+  );
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const { code, out, err } = await tatami(['plugin', 'run-schedule', 'com.test.told', 'work'], remote);
+  expect([code, out]).toEqual([0, expect.stringContaining('3 of 3 teams')]);
+  expect(err).toContain('1 of 3 teams');
+});
+
+test('a schedule without progress is stopped, and an invalid continuation is reported', async () => {
+  await schedule(
+    'com.test.stuck',
+    `async (_, ctx) => { await ctx.kv.increment('runs'); return { done: 1, of: 2 }; }`,
+  );
+  await fire('com.test.stuck');
+  expect((await runsOf('com.test.stuck')).map(({ status, error }) => [status, error?.code])).toEqual([
+    ['succeeded', undefined],
+    ['dead', 'no_progress'],
+  ]);
+  expect((await app.call('GET', '/api/v1/plugins/com.test.stuck/kv/runs')).json.value).toBe(1);
+
+  await schedule('com.test.nonsense', `() => ({ done: 5, of: 2 })`);
+  await fire('com.test.nonsense');
+  const [run] = await runsOf('com.test.nonsense');
+  expect(run.error.message).toContain('0 <= done <= of');
+});
+
+test('a schedule sees its remaining CPU time', async () => {
+  await schedule(
+    'com.test.left',
+    `async (_, ctx) => {
+      const before = ctx.run.cpuLeftMs();
+      for (let i = 0; i < 3e6; i++);
+      await ctx.sleep(0);
+      const after = ctx.run.cpuLeftMs();
+      await ctx.kv.set('left', [before, after]);
+    }`,
+    'limits: { cpuMs: 5000 },',
+  );
+  await fire('com.test.left');
+  const [before, after] = (await app.call('GET', '/api/v1/plugins/com.test.left/kv/left')).json.value;
+  expect(before).toBeGreaterThan(4_900);
+  expect(after).toBeLessThan(before - 10);
+});
+
+test('a run that is interrupted repeatedly loses no attempt, and ends once interruptions stop', async () => {
+  await schedule(
+    'com.test.cut',
+    `async (_, ctx) => { await ctx.kv.increment('done'); if (!(await ctx.kv.get('let'))) await ctx.sleep(50_000); }`,
+  );
+  let cutting = true;
+  const cut = (async () => {
+    // The pause after a sidecar is ready grows until the run begins in it, however busy the machine is.
+    for (let pauseMs = 100; cutting;) {
+      const { sandbox } = (await app.call('GET', '/readyz')).json;
+      await Bun.sleep(sandbox === 'ready' ? pauseMs : 20);
+      if (sandbox !== 'ready') continue;
+      for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
+      pauseMs *= 1.3;
+    }
+  })();
+  const reply = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');
+  const look = async (): Promise<Json> => (await app.call('GET', `/api/v1/runs/${reply.json.id}`)).json;
+  while ((await look()).status !== 'retrying') await Bun.sleep(20);
+  expect(await look()).toMatchObject({ attempt: 0, error: { code: 'interrupted' } });
+  cutting = false;
+  await cut;
+  await app.call('PUT', '/api/v1/plugins/com.test.cut/kv/let', { value: true });
+  app.clock.advance(1_000);
+  await app.settled();
+  expect(await look()).toMatchObject({ status: 'succeeded', attempt: 1, error: null });
+  expect((await app.call('GET', '/api/v1/plugins/com.test.cut/kv/done')).json.value).toBe(1);
+  expect((await app.call('GET', '/api/v1/plugins/com.test.cut')).json.state).toBe('active');
+}, 120_000);
+
+test('a long schedule does not delay shutdown, and the next process runs it again', async () => {
+  await schedule(
+    'com.test.long',
+    `async (_, ctx) => { await ctx.kv.increment('begun'); if (!(await ctx.kv.get('stopped'))) await ctx.sleep(50_000); }`,
+  );
+  await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: false });
+  const reply = await app.call('POST', '/api/v1/plugins/com.test.long/schedules/work/run');
+  await Bun.sleep(300);
+  const startedAt = performance.now();
+  app = await app.restart();
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: true });
+  app.clock.advance(60_000);
+  await app.settled();
+  const { json } = await app.call('GET', `/api/v1/runs/${reply.json.id}`);
+  expect(json).toMatchObject({ status: 'succeeded', attempt: 1 });
+}, 60_000);

@@ -1,0 +1,37 @@
+// Signs a person in without the pages.
+import { newAccount, addMembershipOp } from '../../../core/features/people/accounts.ts';
+import { createSessions, type SignedIn } from '../../../core/features/sign-in/sessions.ts';
+import type { FirstWorkspace } from '../../../core/app/setup/first-workspace.ts';
+import type { TestApp } from '../../app.ts';
+
+export interface Person {
+  readonly accountId: string;
+  readonly memberId: string;
+  readonly who: SignedIn;
+  /** The cookie header of the browser. */
+  readonly cookie: string;
+}
+
+/** @param memberId by default the owner of the workspace */
+export async function signIn(
+  app: TestApp,
+  { workspaceId, userId }: Pick<FirstWorkspace, 'workspaceId' | 'userId'> = app.workspace,
+  memberId: string = userId,
+): Promise<Person> {
+  const { services } = app;
+  const account = newAccount(services, {
+    ...{ name: 'Ana', email: `${memberId}@acme.example` },
+    passwordHash: null,
+  });
+  await services.store.commit([
+    account.op,
+    addMembershipOp(account.id, workspaceId, memberId, services.nowMs()),
+  ]);
+  const sessions = createSessions(services);
+  const [cookie = ''] = (await sessions.begin(account.id, { address: '127.0.0.1', agent: 'test' })).split(
+    ';',
+  );
+  const who = await sessions.find(new Headers({ cookie }));
+  if (!who) throw new Error('Nobody is signed in.');
+  return { accountId: account.id, memberId, who, cookie };
+}
