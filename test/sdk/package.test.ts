@@ -183,7 +183,7 @@ test('the package has complete metadata and contains only the needed files', () 
   expect(files.filter((path) => !/(\.js|\.js\.map|\.d\.ts|package\.json|README\.md)$/.test(path))).toEqual(
     [],
   );
-  expect(files.filter((path) => /\btest|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
+  expect(files.filter((path) => /\btest|pack|attack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
   const violations = files
     .filter((path) => /\.(js|d\.ts)$/.test(path))
     .filter((path) =>

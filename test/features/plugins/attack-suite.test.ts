@@ -10,8 +10,8 @@ import {
   scenes,
   type SuiteOptions,
   type SuiteVerdict,
-} from '../../../core/app/cli/plugin/attack/suite.ts';
-import { packageOf } from '../../../core/app/cli/plugin/attack/case.ts';
+} from '../../../sdk/attack/index.ts';
+import { packageOf } from '../../../sdk/attack/case.ts';
 import { poll } from '../../../core/app/cli/lib/poll.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { tatami } from '../../cli/tatami.ts';

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { RemoteOptions } from '../lib/remote.ts';
 import type { ActionOptions } from './runs/action.ts';
-import type { AttackOptions } from './attack/command.ts';
+import type { AttackOptions } from './attack.ts';
 import type { BacktestOptions } from './runs/backtest.ts';
 import type { ConsentCommandOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
@@ -313,5 +313,5 @@ function addAttack(plugin: Command, remote: Remote): Command {
       'team in which the attacks create issues; everything is removed afterwards',
     )
     .option('--group <numbers>', 'run only these groups of attacks, such as 20,21')
-    .action(async (options: AttackOptions) => (await import('./attack/command.ts')).attack(options));
+    .action(async (options: AttackOptions) => (await import('./attack.ts')).attack(options));
 }

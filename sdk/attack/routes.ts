@@ -1,6 +1,6 @@
-// Attacks of group 42: what others send to a signed route of a plugin. None of it may be run, but for the one request that was signed.
+// Attacks of group 42: forged requests to a signed route of a plugin. The plugin may run only for the request with a valid signature.
 import { createHmac } from 'node:crypto';
-import { createExchange } from '../../../../../sdk/client/exchange.ts';
+import { createExchange } from '../client/exchange.ts';
 import { packageAround, type Scene } from './case.ts';
 import { gotThrough, blocked, notJudged, type AttackVerdict } from './judge.ts';
 import type { Stage } from './stage.ts';
@@ -15,7 +15,7 @@ interface Opened {
 }
 
 interface OpenedRoutes extends Readonly<Record<Name, Opened>> {
-  /** By the clock of the server, in seconds since 1970. */
+  /** Time of the server, in seconds since 1970. */
   readonly seconds: number;
 }
 
@@ -28,9 +28,9 @@ interface ForgedRequest {
 
 interface Forgery {
   readonly name: string;
-  /** The status that refuses it. */
+  /** Status of the response that refuses it. */
   readonly status: number;
-  /** In this order; all but the last are good. */
+  /** Requests in this order; all but the last are valid. */
   send(door: OpenedRoutes): readonly ForgedRequest[];
 }
 
@@ -99,14 +99,16 @@ export default { routes: { hook: { handle }, other: { handle } } };`;
   const facts = { method: 'POST', auth: 'hmac', maxBody: bodyMax, why: 'an attack of the suite' } as const;
   const plugin = await stage.install(
     packageAround(code, {
-      ...{ id: `tatami.attack-${title}`, name: `attack: ${title}`, routes: { hook: facts, other: facts } },
+      id: `tatami.attack-${title}`,
+      name: `attack: ${title}`,
+      routes: { hook: facts, other: facts },
       handlers: names.map((name) => `route:${name}`),
     }),
   );
   const opened = async (name: Name): Promise<Opened> => {
     const path = `/plugins/${plugin}/routes/${name}/open`;
     const { url, secret } = await stage.call<{ url: string; secret: string }>('POST', path);
-    // Behind `/api/v1` of the server that the command was given, whatever it calls itself.
+    // Relative to the given address of the server, which may differ from its base URL.
     return { path: url.slice(url.lastIndexOf('/hooks/')), secret };
   };
   const [hook, other] = [await opened('hook'), await opened('other')];

@@ -1,12 +1,11 @@
-// What an attack is: a hostile plugin, a package that must be refused, or what takes more than one plugin and one caller. The suite and its
-// tests share one list of them.
-import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
+// Kinds of attacks: a hostile plugin, a package that must be refused, and a scene with several plugins or callers.
+import type { PluginPackage } from '../plugin/manifest.ts';
 import type { AttackVerdict } from './judge.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * A hostile plugin that is run for an issue. Its body pushes to `found` what it got hold of, and that is nothing where the wall holds.
- * `event`, `ctx` and `found` are in its reach, and `stranger`, the id of an object that it may not see.
+ * A hostile plugin that runs for an issue. Its body pushes what it reached to `found`, which stays empty if the sandbox holds. It has
+ * `event`, `ctx`, `found`, and `stranger`: the id of an object that it may not read.
  */
 export interface Hostile {
   readonly group: number;
@@ -15,17 +14,17 @@ export interface Hostile {
   readonly body: string;
   /** Statements of the module, before the definition. */
   readonly prelude?: string;
-  /** What it asks for; by default to write issues and comments. */
+  /** Requested scopes; by default to write issues and comments. */
   readonly scopes?: PluginPackage['manifest']['scopes'];
-  /** What else its manifest says. */
+  /** Other parts of its manifest. */
   readonly manifest?: Pick<PluginPackage['manifest'], 'net' | 'secrets'>;
-  /** `stopped`: its run fails, and says why. `harmless`: it ends, and found nothing. `either`: whichever limit it meets first. */
+  /** `stopped`: its run fails with a reason. `harmless`: it succeeds and finds nothing. `either`: both are accepted. */
   readonly ends: 'stopped' | 'harmless' | 'either';
-  /** Issues that it is run for, one after the other. */
+  /** Number of issues that it runs for, one after the other. */
   readonly runs?: number;
-  /** The code that the error of its run must have, where there is but one right answer. */
+  /** Error code that its run must have. */
   readonly code?: string;
-  /** It also hears of changes of the issue, its own too, at which its body is run again: a run that is cut off must say so. */
+  /** It also receives changes of the issue, including its own, and runs again: the error of the run that is cut must say so. */
   readonly isLoop?: true;
 }
 
@@ -33,18 +32,18 @@ export interface Hostile {
 export interface Forged {
   readonly group: number;
   readonly name: string;
-  /** Makes it out of a good one; a text is sent as it is, in place of the package. */
+  /** Derives it from a valid package; a string is sent in place of the package. */
   forge(good: PluginPackage): unknown;
 }
 
-/** It makes what it needs on the stage, and says itself what came of it. */
+/** An attack that creates what it needs on the stage and judges itself. */
 export interface Scene {
   readonly group: number;
   readonly name: string;
   play(stage: Stage): Promise<AttackVerdict>;
 }
 
-/** Begins the id of every install and the title of every issue of a suite. */
+/** Prefix of the plugin ids and issue titles of a suite. */
 export const ownPrefix = 'tatami.attack-';
 
 export const writing: NonNullable<Hostile['scopes']> = {
@@ -52,7 +51,7 @@ export const writing: NonNullable<Hostile['scopes']> = {
   'comments:write': { why: 'an attack of the suite' },
 };
 
-/** The code of a plugin around the body. */
+/** Returns the code of a plugin around the body. */
 function sourceOf(
   { body, prelude = '', scopes = writing, manifest, isLoop }: Hostile,
   stranger: string,
@@ -70,7 +69,7 @@ export default { scopes: ${JSON.stringify(Object.keys(scopes))}, secrets: ${JSON
 `;
 }
 
-/** The package of a hostile plugin, which meets the issues of this title alone. */
+/** Returns the package of a hostile plugin, which subscribes only to issues with this title. */
 export function packageOf(hostile: Hostile, id: string, title: string, stranger: string): PluginPackage {
   const code = sourceOf(hostile, stranger);
   const heard = { filter: { title }, ...(hostile.isLoop ? { self: 'deliver' as const } : {}) };
@@ -79,14 +78,18 @@ export function packageOf(hostile: Hostile, id: string, title: string, stranger:
     ...(hostile.isLoop ? { 'issue.updated': heard } : {}),
   };
   return packageAround(code, {
-    ...{ id, name: `attack: ${hostile.name}`, scopes: hostile.scopes ?? writing },
-    ...{ ...hostile.manifest, on, handlers: Object.keys(on ?? {}).map((type) => `event:${type}`) },
+    ...hostile.manifest,
+    id,
+    name: `attack: ${hostile.name}`,
+    scopes: hostile.scopes ?? writing,
+    on,
+    handlers: Object.keys(on ?? {}).map((type) => `event:${type}`),
   });
 }
 
 type Manifest = PluginPackage['manifest'];
 
-/** @param manifest what is its own; version and engines are those of any attack */
+/** @param manifest without version and engines, which all attacks share */
 export function packageAround(code: string, manifest: Omit<Manifest, 'version' | 'engines'>): PluginPackage {
   return {
     format: 'tatami-plugin/1',

@@ -1,11 +1,10 @@
-// What runs of hostile plugins say of the wall that they met.
-import { readAll } from '../../lib/remote.ts';
+// Verdicts on the runs of hostile plugins.
 import type { Hostile } from './case.ts';
-import { isOver, type AttackIssue, type AttackRunError, type Runs, type Stage } from './stage.ts';
+import { isOver, readAll, type AttackIssue, type AttackRunError, type Runs, type Stage } from './stage.ts';
 
 export interface AttackVerdict {
   readonly verdict: 'held' | 'got through' | 'not judged';
-  /** What it was stopped by, or what it got hold of. */
+  /** Limit that stopped it, or object that it reached. */
   readonly why: string;
 }
 
@@ -27,7 +26,7 @@ export function judgeRuns(hostile: Ending, runs: Runs): AttackVerdict {
     : judgeEnded(hostile, errors, said);
 }
 
-/** Of a loop the one run that is cut counts, of everything else each. */
+/** One stopped run is enough for a loop; otherwise every run must be stopped. */
 function judgeStopped(
   { code, isLoop }: Ending,
   errors: readonly AttackRunError[],
@@ -50,7 +49,7 @@ function judgeEnded(
   return said.includes('clean') ? blocked('no access found') : notJudged('the run did not complete');
 }
 
-/** A log steers no terminal, and is at most 16 KiB long, but for what says that it was cut. */
+/** A log has no control characters and at most 16 KiB, plus the note that it was cut. */
 function isFlooded({ logs }: Runs[number]): boolean {
   const text = logs.map(({ message }) => message).join('');
   return text.length > 20_000 || /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
@@ -60,13 +59,13 @@ interface Event {
   readonly actor: { readonly kind: string; readonly id: string };
 }
 
-/** Events of an issue that an install caused. Other plugins of the workspace may change the issue too. */
+/** Counts the events of an issue that the install caused; other plugins of the workspace may change the issue too. */
 export async function eventsBy({ call }: Stage, plugin: string, issue: string): Promise<number> {
   const all = await readAll<Event>(call, `/issues/${issue}/history`);
   return all.filter(({ actor }) => actor.kind === 'plugin' && actor.id === plugin).length;
 }
 
-/** Unless the plugin changed one of the issues. */
+/** Returns the verdict, or `got through` if the plugin changed one of the issues. */
 export async function unlessTouched(
   stage: Stage,
   plugin: string,

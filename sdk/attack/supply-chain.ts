@@ -1,5 +1,5 @@
-// Attacks 43 to 46: packages that are not what they say. A package is one document, so that there is no archive to climb out of.
-import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
+// Attacks 43 to 46: manipulated packages. A package is one document, so there is no archive with paths.
+import type { PluginPackage } from '../plugin/manifest.ts';
 import type { Forged } from './case.ts';
 
 const manifest = (good: PluginPackage, change: object): object => ({
@@ -43,7 +43,7 @@ export const supplyChain: readonly Forged[] = [
   { group: 45, name: 'look-alike-ids', forge: (good) => manifest(good, { id: 'tatami.\u0430ttack' }) },
   { group: 45, name: 'ids-of-paths', forge: (good) => manifest(good, { id: '../auto-triage' }) },
   { group: 45, name: 'odd-versions', forge: (good) => manifest(good, { version: '1.0.0\n2.0.0' }) },
-  // The good one is installed while these are tried: beside it, under its id.
+  // The valid package is installed under the same id.
   { group: 45, name: 'a-downgrade', forge: (good) => manifest(good, { version: '0.9.0' }) },
   {
     group: 45,

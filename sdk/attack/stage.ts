@@ -1,12 +1,10 @@
-// Where attacks are made: a server, through its REST API alone, and all that was made there, so that nothing of it is left.
-import type { Call } from '../../../../../sdk/client/call.ts';
-import { ApiCallError } from '../../../../../sdk/client/index.ts';
-import { poll } from '../../lib/poll.ts';
-import { readAll } from '../../lib/remote.ts';
+// The server under attack, reached only through its REST API. The stage records everything that it creates, and removes it.
+import type { Call } from '../client/call.ts';
+import { ApiCallError } from '../client/index.ts';
+import { listOf } from '../client/list.ts';
+import { pause } from '../client/pause.ts';
 import { ownPrefix } from './case.ts';
 
-/** A run is waited for so long; the longest lasts ten seconds. */
-const waitMs = 60_000;
 const keyName = 'tatami.attack';
 
 export interface AttackRun {
@@ -28,34 +26,34 @@ export interface AttackIssue {
 
 export interface StageOptions {
   readonly call: Call;
-  /** The same server, asked with another key. */
+  /** Calls the same server with another key. */
   readonly callAs: (token: string) => Call;
-  /** Where it is. */
+  /** Address of the server. */
   readonly server: string;
-  /** The key of the team that the issues are made in. */
+  /** Key of the team in which issues are created. */
   readonly team: string;
-  /** The id of an issue that the workspace does not have. */
+  /** Id of an issue that the workspace does not have. */
   readonly stranger: string;
-  /** No further attack is begun; what was made is removed. */
+  /** Starts no further attack; everything created is removed. */
   readonly signal?: AbortSignal;
 }
 
 export interface Stage extends StageOptions {
-  /** How many issues were made. */
+  /** Number of created issues. */
   readonly issues: number;
-  /** Grants what its manifest asks for. @returns the id of the install */
+  /** Grants all requested scopes. @returns the id of the install */
   install(document: object): Promise<string>;
   createIssue(title: string): Promise<AttackIssue>;
-  /** Whoever has it can do this and no more. */
+  /** Creates a key with only these scopes. */
   mintKey(scopes: readonly string[]): Promise<Call>;
-  /** Of these installs, once that is so, or it is waited for no longer. */
+  /** Returns the runs of these installs, once `isDone` or the time limit is reached. */
   runs(plugins: readonly string[], isDone: (runs: Runs) => boolean): Promise<Runs>;
-  /** Removes what a suite that was interrupted left. @throws ApiCallError, also where the team takes no issue */
+  /** Removes the remains of an interrupted suite. @throws ApiCallError, also if the team cannot have issues */
   begin(): Promise<void>;
-  /** Paths that were made otherwise. */
+  /** Records the path of an object that was created without the stage. */
   add(path: string): void;
   remove(...paths: readonly string[]): Promise<void>;
-  /** All that is left; what cannot be removed is thrown once the rest is. */
+  /** Removes everything that is left, and then throws the first error. */
   removeAll(): Promise<void>;
 }
 
@@ -80,7 +78,7 @@ export function createStage(options: StageOptions): Stage {
         package: document,
         grant: Object.keys(scopes),
         mode: 'apply',
-        // What only proposes has not tried the walls.
+        // Writes that wait for approval would try no limit.
         probation: false,
       });
       made.add(`/plugins/${id}`);
@@ -105,7 +103,7 @@ export function createStage(options: StageOptions): Stage {
         const lists = plugins.map((id) => call<{ data: Runs }>('GET', `/plugins/${id}/runs?limit=50`));
         return (await Promise.all(lists)).flatMap(({ data }) => data);
       };
-      return poll(await look(), look, (runs) => signal?.aborted === true || isDone(runs), waitMs);
+      return poll(look, (runs) => signal?.aborted === true || isDone(runs));
     },
     async begin() {
       await call('POST', '/issues', { team, title: ownPrefix }, { mode: 'simulate' });
@@ -121,14 +119,35 @@ export function createStage(options: StageOptions): Stage {
   };
 }
 
-/** Throws the first error once all have ended, so that none goes on unseen. */
+/** Longer than any run, which lasts ten seconds at most. */
+const waitMs = 60_000;
+
+/** Looks at growing intervals until the state has ended, or it has been waited for too long. */
+export async function poll<T>(look: () => Promise<T>, ended: (state: T) => boolean): Promise<T> {
+  const startMs = performance.now();
+  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
+    const state = await look();
+    if (ended(state) || performance.now() - startMs > waitMs) return state;
+    await pause(pauseMs);
+  }
+}
+
+/** Reads all pages of a list, whose path may have a query. */
+export function readAll<T>(call: Call, path: string): Promise<T[]> {
+  const query = `${path}${path.includes('?') ? '&' : '?'}limit=100`;
+  return Array.fromAsync(
+    listOf<T>((after) => call('GET', after === null ? query : `${query}&after=${encodeURIComponent(after)}`)),
+  );
+}
+
+/** Waits for all, and then throws the first error, so that none continues unnoticed. */
 export async function allEnded(work: readonly Promise<unknown>[]): Promise<void> {
   const ended = await Promise.allSettled(work);
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
 }
 
-/** The paths of what an earlier suite made and did not remove, known by its ids, titles and the name of its keys. */
+/** Returns the paths of remains of an earlier suite, recognized by plugin ids, issue titles and the name of keys. */
 async function leftOf(call: Call): Promise<string[]> {
   const filter = encodeURIComponent(JSON.stringify({ title: { startsWith: ownPrefix } }));
   const [plugins, issues, keys] = await Promise.all([
@@ -147,7 +166,7 @@ async function leftOf(call: Call): Promise<string[]> {
   ];
 }
 
-/** Groups that make no keys run with a token that may not read them. */
+/** Groups that create no keys also run with a token that cannot list them. */
 function noneWithoutScope(error: unknown): [] {
   if (error instanceof ApiCallError && error.code === 'insufficient_scope') return [];
   throw error;

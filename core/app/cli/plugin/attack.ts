@@ -1,16 +1,16 @@
-// `tatami plugin attack`: makes the suite to a server, and prints what came of each attack. Ends with 1 where one was not held.
-import { derivedId } from '../../../../platform/lib/ids.ts';
-import { issue } from '../../../../features/issues/contract.ts';
-import { CommandError, createProgress, exitCodes, printResult } from '../../lib/output.ts';
-import { connect, remoteOf, type RemoteOptions } from '../../lib/remote.ts';
-import { forgeries, hostiles, runSuite, scenes, type SuiteVerdict } from './suite.ts';
+// `tatami plugin attack`: attacks a server and prints the verdicts. Exits with 1 if an attack was not held.
+import { derivedId } from '../../../platform/lib/ids.ts';
+import { issue } from '../../../features/issues/contract.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
+import { connect, remoteOf, type RemoteOptions } from '../lib/remote.ts';
+import { forgeries, hostiles, runSuite, scenes, type SuiteVerdict } from '../../../../sdk/attack/index.ts';
 
 export interface AttackOptions extends RemoteOptions {
   team: string;
   group?: string;
 }
 
-/** @throws CommandError for what stands for no group */
+/** @throws CommandError for an unknown group */
 export async function attack(options: AttackOptions): Promise<void> {
   const isChosen = chosenBy(options.group);
   const chosen = {
@@ -29,7 +29,7 @@ export async function attack(options: AttackOptions): Promise<void> {
     callAs: (token) => connect({ server, token }, progress.note),
     server,
     team: options.team,
-    // An id as the server makes them, of an issue that nobody has.
+    // A valid id of an issue that does not exist.
     stranger: derivedId(issue.id, '_0000000000000', crypto.randomUUID()),
     signal: stop,
     onVerdict: ({ name }) => progress.show(`${++judged} of ${count}: ${name}`),
@@ -60,7 +60,7 @@ function lineOf({ group, name, verdict, why, ms }: SuiteVerdict): string {
   return `${label.padStart(2)}  ${name.padEnd(24)}  ${verdict.padEnd(11)}  ${String(ms).padStart(6)} ms  ${why.slice(0, 200)}`;
 }
 
-/** The first Ctrl-C or SIGTERM begins no further attack, and what was made is removed. */
+/** After the first Ctrl-C or SIGTERM no further attack starts, and everything created is removed. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

@@ -1,4 +1,4 @@
-// Attacks 1 to 19: out of the isolate, through the bridge, as another run.
+// Attacks 1 to 19: leave the isolate, abuse the bridge, or act as another run.
 import type { Hostile } from './case.ts';
 
 const walk = `

@@ -1,5 +1,5 @@
-// Attacks that take another caller, a second plugin, or a second look at a run: of groups 20, 28, 39 and 40.
-import { ApiCallError } from '../../../../../sdk/client/index.ts';
+// Attacks of groups 20, 28, 39 and 40 that need another caller, a second plugin, or a replay.
+import { ApiCallError } from '../client/index.ts';
 import { packageAround, writing, type Scene } from './case.ts';
 import {
   eventsBy,
@@ -12,7 +12,7 @@ import {
 } from './judge.ts';
 import { isOver, type AttackRun, type Runs, type Stage } from './stage.ts';
 
-/** Does what the plugin may, and the caller may not: at once, and later through a schedule. */
+/** Does what the plugin may do and the caller may not: at once, and later through a schedule. */
 const borrowing = `
 const attempt = async (id, ctx) => {
   const found = ctx.has('issues:write') || ctx.has('comments:write') ? ['has'] : [];
@@ -39,8 +39,11 @@ async function borrowRights(stage: Stage): Promise<AttackVerdict> {
     .replace('SCOPES', JSON.stringify(Object.keys(writing)));
   const plugin = await stage.install(
     packageAround(code, {
-      ...{ id: title, name: 'attack: borrowed-rights', scopes: writing },
-      ...{ actions: { borrow: { target: 'issue' } }, schedules: { later: {} } },
+      id: title,
+      name: 'attack: borrowed-rights',
+      scopes: writing,
+      actions: { borrow: { target: 'issue' } },
+      schedules: { later: {} },
       handlers: ['action:borrow', 'schedule:later'],
     }),
   );
@@ -52,7 +55,7 @@ async function borrowRights(stage: Stage): Promise<AttackVerdict> {
   return unlessTouched(stage, plugin, [issue], found);
 }
 
-/** Each of two sets back what the other has set. */
+/** Two plugins revert each other's changes. */
 async function pingPong(stage: Stage): Promise<AttackVerdict> {
   const title = 'tatami.attack-ping-pong';
   const names = ['ping', 'pong'].map((name) => `attack: ${name}`);
@@ -62,7 +65,9 @@ async function pingPong(stage: Stage): Promise<AttackVerdict> {
 export default { scopes: ['issues:write'], on: { 'issue.created': handler, 'issue.updated': handler } };`;
     const heard = { filter: { title } };
     const manifest = {
-      ...{ id: `tatami.attack-${name.slice(8)}`, name, scopes: { 'issues:write': writing['issues:write']! } },
+      id: `tatami.attack-${name.slice(8)}`,
+      name,
+      scopes: { 'issues:write': writing['issues:write']! },
       on: { 'issue.created': heard, 'issue.updated': heard },
       handlers: ['event:issue.created', 'event:issue.updated'],
     };
@@ -81,12 +86,15 @@ export default { scopes: ['issues:write'], on: { 'issue.created': handler, 'issu
 const acting = (body: string): string =>
   `export default { scopes: ${JSON.stringify(Object.keys(writing))}, actions: { act: { target: 'issue', handle: async ({ target }, ctx) => { ${body} } } } };`;
 
-/** A plugin whose one action was called, as it came out. */
+/** Installs a plugin, calls its action, and returns the run. */
 async function act(stage: Stage, name: string, body: string) {
   const title = `tatami.attack-${name}`;
   const document = packageAround(acting(body), {
-    ...{ id: title, name: `attack: ${name}`, scopes: writing },
-    ...{ actions: { act: { target: 'issue', limits: { cpuMs: 200 } } }, handlers: ['action:act'] },
+    id: title,
+    name: `attack: ${name}`,
+    scopes: writing,
+    actions: { act: { target: 'issue', limits: { cpuMs: 200 } } },
+    handlers: ['action:act'],
   });
   const plugin = await stage.install(document);
   const issue = await stage.createIssue(title);
@@ -100,10 +108,10 @@ interface Replayed {
   readonly cpuMs: number;
 }
 
-/** A replay waits for three seconds at most, and is tried three times where the sandbox is lost. */
+/** A replay takes at most three seconds, and is repeated up to three times if the sandbox process ends. */
 const replayMs = 30_000;
 
-/** @returns the verdict, where there is nothing to look at */
+/** @returns the replay, or a verdict if there is none */
 async function replay({ call }: Stage, { id }: AttackRun, body: object): Promise<Replayed | AttackVerdict> {
   const signal = AbortSignal.timeout(replayMs);
   try {
@@ -126,7 +134,7 @@ async function replayLoop(stage: Stage): Promise<AttackVerdict> {
   return replayed.cpuMs <= 2 * (run.cpuMs ?? 0) ? blocked(why) : gotThrough(why);
 }
 
-/** As it was, and with code that asks for more than was recorded. */
+/** Replays the recorded code, and code with more writes than were recorded. */
 async function replayWrites(stage: Stage): Promise<AttackVerdict> {
   const writes = `await ctx.issues.update(target.id, { estimate: (target.estimate ?? 0) + 1 });
     await ctx.comments.create(target.id, { body: 'x' });
@@ -137,7 +145,9 @@ async function replayWrites(stage: Stage): Promise<AttackVerdict> {
   if (!run || found.verdict !== 'held') return found;
   const more = acting(`${writes} for (;;) await ctx.issues.update(target.id, { priority: 'urgent' });`);
   const other = packageAround(more, {
-    ...{ id: 'tatami.attack-writes-replayed', scopes: writing, handlers: ['action:act'] },
+    id: 'tatami.attack-writes-replayed',
+    scopes: writing,
+    handlers: ['action:act'],
     actions: { act: { target: 'issue' } },
   });
   const before = await eventsBy(stage, plugin, issue.id);
