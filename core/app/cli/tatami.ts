@@ -1,31 +1,22 @@
-// The `tatami` command: arguments → command. Each command is a file beside this one and is loaded when it is asked for, because
-// most of them need no server and should answer at once.
+// The `tatami` command: parses the arguments and runs a command. The module of a command is loaded only when it runs, because most
+// commands need no server and should answer at once.
 import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
 import { configReference } from '../config/config.ts';
 import { version } from '../version.ts';
-import { addApps } from './apps/command.ts';
-import { addBackups } from './backup/command.ts';
+import type { HealthOptions } from './about.ts';
+import { addApps, addGrants, addKeys, addLogin, addMembers } from './arguments/access.ts';
+import { addBackups, addCopies, addImport, addMasterKey } from './arguments/data.ts';
+import { dataDir, json, remote } from './arguments/options.ts';
+import { addPlugin } from './arguments/plugin.ts';
+import { addWebhooks } from './arguments/webhooks.ts';
 import type { CleanStart } from './clean-start.ts';
-import type { CopiesOptions } from './copies.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
-import { addGrants } from './grants/command.ts';
-import type { HealthOptions } from './health.ts';
-import type { ExportOptions } from './export/export.ts';
-import type { TakeInOptions } from './export/take-in.ts';
-import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
-import { addKeys } from './keys/command.ts';
-import { addLogin } from './login/command.ts';
-import type { MasterKeyOptions } from './master-key.ts';
-import { addMembers } from './members/command.ts';
-import { addPlugin } from './plugin/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './lib/output.ts';
-import { addProposals } from './proposals/command.ts';
+import type { RemoteOptions } from './lib/remote.ts';
+import type { ApproveOptions, ListProposalsOptions, RejectOptions } from './proposals.ts';
 import type { ServeFlags } from './serve.ts';
-import type { TrailOptions } from './lib/trail.ts';
-import { addWebhooks } from './webhooks/command.ts';
-
-const json: [string, string] = ['--json', 'print one JSON value on stdout'];
+import type { TrailOptions } from './trail.ts';
 
 /** Ends the process where the command fails. */
 export async function tatami({ folder, args }: CleanStart): Promise<void> {
@@ -39,21 +30,21 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
-  addLogin(program, remote, json);
-  addKeys(program, folder, json);
-  addMembers(program, remote, folder, json);
-  addApps(program, remote);
-  addGrants(program, remote);
+  addLogin(program);
+  addKeys(program, folder);
+  addMembers(program, folder);
+  addApps(program);
+  addGrants(program);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
-  const pluginCommands = addPlugin(program, remote, folder);
+  const pluginCommands = addPlugin(program, folder);
   addTrail(program);
-  addProposals(program, remote);
-  const listenCommand = addWebhooks(program, remote, folder);
+  addProposals(program);
+  const listenCommand = addWebhooks(program, folder);
   addAbout(program);
-  // These have their own way to stop; everything else can be run again.
+  // Other commands end at once, and can be run again.
   program.hook('preAction', (_, command) => {
     if (![serveCommand, listenCommand, ...pluginCommands].includes(command))
       process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
@@ -82,23 +73,12 @@ function endWith(error: unknown, asJson: { json: boolean }): never {
   return process.exit(exitCodes.usage);
 }
 
-/** Adds what every command that talks to a server takes. */
-function remote(command: Command): Command {
-  return command
-    .option(
-      '--server <url>',
-      'address of the server (TATAMI_SERVER; default: the server of your login, else http://127.0.0.1:4700)',
-    )
-    .option('--token <key>', 'API key (TATAMI_TOKEN), used instead of your login')
-    .option(...json);
-}
-
-/** Answers the command that has its own way to stop. */
+/** @returns the command that handles its own interrupts */
 function addServer(program: Command, folder: string): Command {
   program
     .command('init')
     .description('create a data directory with a workspace, a team and an API key')
-    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option(...dataDir)
     .requiredOption('--workspace <name>', 'name of the workspace')
     .requiredOption('--team <key>', 'key of the first team, such as ENG')
     .option('--add', 'add a workspace to a directory that already has one')
@@ -129,7 +109,7 @@ function addDoctor(program: Command, folder: string): void {
   doctor
     .command('fix <id>')
     .description('repair one finding; the server must be stopped')
-    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option(...dataDir)
     .option('--backup <file>', 'backup of this installation, required by destructive fixes')
     .option('--yes', 'confirm a destructive fix')
     .option('--altered', 'confirm that you changed the database with another program')
@@ -156,7 +136,7 @@ function addAbout(program: Command): void {
     .option('--verify', 'verify the files that the executable has unpacked')
     .option(...json)
     .action(async (options: { json?: boolean; verify?: boolean }) =>
-      (await import('./version.ts')).version(options),
+      (await import('./about.ts')).version(options),
     );
   program
     .command('health')
@@ -164,65 +144,7 @@ function addAbout(program: Command): void {
     .option('--live', 'check only that the server responds')
     .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
     .option(...json)
-    .action(async (options: HealthOptions) => (await import('./health.ts')).health(options));
-}
-
-function addMasterKey(program: Command, folder: string): void {
-  program
-    .command('master-key')
-    .description('manage the key that encrypts stored secrets')
-    .command('rotate')
-    .description('encrypt all stored secrets with a new key; the server must be stopped')
-    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option(...json)
-    .action(async (options: MasterKeyOptions) => (await import('./master-key.ts')).rotate(options, folder));
-}
-
-function addImport(program: Command, folder: string): void {
-  remote(
-    program
-      .command('import <file>')
-      .description('import issues from CSV, or from a GitHub, Linear or Jira export; `-` reads stdin'),
-  )
-    .option('--from <format>', 'csv, github, linear or jira; default: detected from the file')
-    .option('--team-from <column>', 'column with the team; for GitHub, the key of the team')
-    .option('--source <name>', 'externalSource of the issues; default: the format')
-    .option(
-      '--people <file>',
-      'CSV that maps people in the file (source) to e-mail addresses of members (member)',
-    )
-    .option('--data-dir <dir>', 'data directory for a workspace written by `tatami export` (TATAMI_DATA_DIR)')
-    .action(async (file: string, options: ImportOptions & TakeInOptions) =>
-      (await import('./import/any.ts')).importAny(file, options, folder),
-    );
-  program
-    .command('export <file>')
-    .description('export a workspace to a file of JSON lines, for `tatami import`; `-` writes to stdout')
-    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option('--workspace <name>', 'name or id of the workspace, if there are several')
-    .option('--force', 'replace the file if it exists')
-    .option(...json)
-    .action(async (file: string, options: ExportOptions) =>
-      (await import('./export/export.ts')).exportWorkspace(file, options, folder),
-    );
-}
-
-function addCopies(program: Command, folder: string): void {
-  const copies = program.command('copies').description('inspect a continuous copy');
-  copies
-    .command('list <copy>')
-    .description('list the times that a copy can restore (a directory, or s3://bucket/prefix)')
-    .option(...json)
-    .action(async (where: string, options: CopiesOptions) =>
-      (await import('./copies.ts')).listCopies(where, options, folder),
-    );
-  copies
-    .command('verify <copy>')
-    .description('read a whole copy and report damage')
-    .option(...json)
-    .action(async (where: string, options: CopiesOptions) =>
-      (await import('./copies.ts')).verifyCopies(where, options, folder),
-    );
+    .action(async (options: HealthOptions) => (await import('./about.ts')).health(options));
 }
 
 function addTrail(program: Command): void {
@@ -230,6 +152,24 @@ function addTrail(program: Command): void {
     .option('--field <name>', 'show only the change that set the current value of this field')
     .option('--limit <n>', 'trees to show, up to 100', '20')
     .action(async (issue: string, options: TrailOptions) =>
-      (await import('./lib/trail.ts')).trail(issue, options),
+      (await import('./trail.ts')).trail(issue, options),
     );
+}
+
+function addProposals(program: Command): void {
+  const proposals = program.command('proposals').description('review the changes that are pending approval');
+  const load = () => import('./proposals.ts');
+  remote(proposals.command('list').description('list open proposals, newest first'))
+    .option('--all', 'include decided proposals')
+    .action(async (options: ListProposalsOptions) => (await load()).listProposals(options));
+  remote(proposals.command('show <proposal>').description('show the changes of a proposal')).action(
+    async (id: string, options: RemoteOptions) => (await load()).showProposal(id, options),
+  );
+  remote(proposals.command('approve <proposal>').description('approve a proposal, or some of its effects'))
+    .option('--effects <ids>', 'ids of the effects to approve, comma-separated; the others are rejected')
+    .option('--revision <n>', 'the revision that you reviewed; default: the first')
+    .action(async (id: string, options: ApproveOptions) => (await load()).approveProposal(id, options));
+  remote(proposals.command('reject <proposal>').description('reject a proposal'))
+    .requiredOption('--reason <text>', 'reason for the rejection')
+    .action(async (id: string, options: RejectOptions) => (await load()).rejectProposal(id, options));
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packFolder } from '../../../core/app/cli/plugin/author/pack.ts';
+import { packFolder } from '../../../core/app/cli/plugin/author/package.ts';
 import { createClock, startApp, type Json, type TestApp } from '../../app.ts';
 import { install, packSource } from './pack.ts';
 

@@ -1,23 +1,22 @@
-// `tatami backup DIR|-`: a full backup, made by a process of its own, while a server runs or not.
-import { mkdtempSync, rmSync } from 'node:fs';
+// `tatami backup DIR|-`: a full backup, made by this process while a server runs or not.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { makeBackup, type Backup, type BackupStep } from '../../../platform/backup/make.ts';
 import { parseRetentionRule, type RetentionRule, pruneBackups } from '../../../platform/backup/folder.ts';
-import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { lowerCpuPriority } from '../../../platform/lib/process/cpu.ts';
 import { version } from '../../version.ts';
 import { usage } from '../lib/flags.ts';
+import { localConfig, type LocalOptions } from '../lib/local.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../lib/output.ts';
-import { backupLines, inMegabytes, percent, toBackupOutput } from './output.ts';
+import type { Manifest } from '../../../platform/backup/manifest.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
 
-export interface BackupOptions {
-  dataDir?: string;
+export interface BackupOptions extends LocalOptions {
   withKey?: boolean;
   keep?: string;
   background?: boolean;
-  json?: boolean;
 }
 
 const stepTexts: Readonly<Record<BackupStep, string>> = {
@@ -30,11 +29,7 @@ const stepTexts: Readonly<Record<BackupStep, string>> = {
 export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
   const keep = keepOf(options.keep);
   if (options.background) lowerCpuPriority();
-  const { dataDir } = readConfig(
-    options.dataDir === undefined ? {} : { dataDir: options.dataDir },
-    undefined,
-    folder,
-  );
+  const { dataDir } = localConfig(options, folder);
   if (options.withKey)
     say('The backup will contain the master key: anyone who has the file can read all stored secrets.');
   if (target === '-') return toStdout(dataDir, options);
@@ -57,7 +52,10 @@ async function make(dataDir: string, folder: string, { withKey = false }: Backup
   const progress = createProgress();
   try {
     return await makeBackup({
-      ...{ dataDir, folder, withKey, version },
+      dataDir,
+      folder,
+      withKey,
+      version,
       nowMs: systemClock.nowMs,
       onStep(step, doneBytes, totalBytes) {
         const done = step === 'compress' ? ` ${percent(doneBytes, totalBytes)}` : '';
@@ -85,4 +83,35 @@ async function toStdout(dataDir: string, options: BackupOptions): Promise<void> 
   } finally {
     clean();
   }
+}
+
+export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+export const percent = (done: number, of: number): string =>
+  `${Math.min(100, Math.floor((done / Math.max(1, of)) * 100))} %`;
+
+/** Returns the manifest for people and scripts. */
+export function toManifestOutput(manifest: Manifest) {
+  const { unpackedBytes: _, workspaces, log, ...rest } = manifest;
+  return {
+    ...rest,
+    position: log.position,
+    workspaces: workspaces.length,
+    events: workspaces.reduce((sum, { events }) => sum + events, 0),
+  };
+}
+
+function toBackupOutput({ path, manifest }: Backup) {
+  return { path, bytes: statSync(path).size, ...toManifestOutput(manifest) };
+}
+
+function backupLines(shown: ReturnType<typeof toBackupOutput>): string[] {
+  return [
+    `backup    ${shown.path}`,
+    `contains  ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position}`,
+    `size      ${inMegabytes(shown.bytes)} (${inMegabytes(shown.database.bytes)} as a database)`,
+    shown.withKey
+      ? 'key       IN the backup: keep the file as secret as the key'
+      : 'key       not in the backup: store master.key separately; without it no stored secret can be read',
+  ];
 }

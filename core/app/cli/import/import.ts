@@ -1,303 +1,109 @@
-// `tatami import`: brings issues from the export of another tracker into teams through the public API, and then, in a second reading, what
-// they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
-// id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
-import { basename } from 'node:path';
+// `tatami import`: selects the import by the content of the file. Issues of another tracker go to a server (issues.ts); a workspace that
+// `tatami export` wrote goes into a data directory that no server uses.
 import {
-  createProgress,
-  exitCodes,
-  mayPass,
-  printResult,
-  type CommandProgress,
-  CommandError,
-} from '../lib/output.ts';
-import { connect, type RemoteOptions } from '../lib/remote.ts';
-import { optional, storable, type ImportRow, type RowReporter, type Format } from './formats/row.ts';
-import { fitDescription, fitTitle, teamKeyOf, withTimesInOrder } from './plan/fit.ts';
-import { findIssues, inBatches } from './plan/existing-issues.ts';
-import { linkRows, type Linking } from './plan/links.ts';
-import { paceText } from './pace.ts';
-import { createPacks } from './packs.ts';
-import { readPeople, type People } from './plan/people.ts';
-import { createReferenceResolver, type ReferenceResolver, type State } from './plan/reference-resolver.ts';
-import { createPlan, type Plan, type Planning } from './plan/plans.ts';
-import { emptyReport, summary, type Report } from './report.ts';
-import { createPost, send, type ImportOutcome, type Outgoing } from './send.ts';
-import { survey } from './survey.ts';
-import { headerOf, headOf } from './head.ts';
-import { csv } from './formats/csv.ts';
-import { github } from './formats/github.ts';
-import { jira } from './formats/jira.ts';
-import { linear } from './formats/linear.ts';
+  createWriteStream,
+  mkdtempSync,
+  rmSync,
+  closeSync,
+  createReadStream,
+  openSync,
+  readSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
+import { importIssues, type ImportOptions } from './issues.ts';
+import { requireFile } from './survey.ts';
+import { addressOf } from '../../config/config.ts';
+import { examineRows } from '../../doctor/doctor.ts';
+import { BadRows, isHead, splitLines, insertStatements, takeIn } from '../../../features/export/offline.ts';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
+import { openOffline } from '../../setup/offline.ts';
+import { createBlobs } from '../../../platform/store/files/blobs.ts';
+import { holderOf } from '../../../platform/store/files/data-dir.ts';
+import { existingDataDir, type LocalOptions } from '../lib/local.ts';
 
-const untimedText =
-  'The key lacks the scope import:write, so issues get the current time, the creator of this key and new numbers. To import the original values, stop here and use a key with that scope.';
+export type AnyImportOptions = ImportOptions & LocalOptions;
 
-export interface ImportOptions extends RemoteOptions {
-  from?: string;
-  teamFrom?: string;
-  source?: string;
-  people?: string;
+/** @param folder where relative paths begin */
+export async function importAny(file: string, options: AnyImportOptions, folder: string): Promise<void> {
+  return file === '-' ? importInput(options, folder) : importFile(resolve(folder, file), options, folder);
 }
 
-// Which tracker a file comes from, by what it begins with.
-
-const formats: Readonly<Record<string, Format>> = { csv, github, linear, jira };
-
-/** @param name the format that the user names @throws CommandError for one that is not known */
-function formatOf(file: string, name: string | undefined): Format {
-  if (name !== undefined) {
-    const known = Object.hasOwn(formats, name) ? formats[name] : undefined;
-    if (known) return known;
-    throw new CommandError(`Unknown format ${name}. Use one of ${Object.keys(formats).join(', ')}.`);
-  }
-  const head = headOf(file).trimStart();
-  if (/^[[{]/.test(head)) return github;
-  const { columns } = headerOf(head);
-  if (columns.includes('Issue key')) return jira;
-  return columns.includes('ID') && columns.includes('Status') ? linear : csv;
-}
-
-export async function importIssues(file: string, options: ImportOptions): Promise<void> {
-  const rows = await survey(file);
-  const format = formatOf(file, options.from);
-  const total = format.count?.(file) ?? rows;
-  const { source = format.source, teamFrom } = options;
-  const report = emptyReport();
-  const progress = createProgress();
-  const { note } = progress;
-  const call = connect(options, note);
-  const people: People =
-    options.people === undefined ? new Map<string, string>() : await readPeople(options.people, call);
-  const names = new Map<string, string>();
-  const linking = { call, source, made: report, note, left: leftIn(report), names, people };
-  async function* read(told: RowReporter): AsyncGenerator<ImportRow> {
-    for await (const row of format.read(file, { teamFrom }, told)) yield storable(row);
-  }
+/** An import reads its file more than once, so standard input is written to a file first. */
+async function importInput(options: AnyImportOptions, folder: string): Promise<void> {
+  const place = mkdtempSync(join(tmpdir(), 'tatami-import-'));
+  const clean = (): void => rmSync(place, { recursive: true, force: true });
+  process.on('exit', clean);
   try {
-    const toLink = await makeIssues(read, linking, { report, progress, total });
-    if (toLink > 0) await linkIssues(read, linking, { progress, total: toLink });
+    const file = join(place, 'stdin');
+    await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }));
+    await importFile(file, options, folder);
+  } finally {
+    clean();
+  }
+}
+
+async function importFile(file: string, options: AnyImportOptions, folder: string): Promise<void> {
+  requireFile(file);
+  const people = options.people === undefined ? {} : { people: resolve(folder, options.people) };
+  if (!isWorkspace(file)) return importIssues(file, { ...options, ...people });
+  if (options.people !== undefined)
+    throw new CommandError(`${file} is an exported workspace and includes its members. Omit --people.`);
+  await takeInWorkspace(file, options, folder);
+}
+
+const headBytes = 4_096;
+
+/** Returns true if the file begins like an exported workspace. */
+function isWorkspace(file: string): boolean {
+  const bytes = Buffer.alloc(headBytes);
+  const fd = openSync(file, 'r');
+  try {
+    const [line = ''] = bytes.subarray(0, readSync(fd, bytes)).toString('utf8').split('\n');
+    return isHead(line);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** @param folder where a relative data directory begins @throws CommandError */
+async function takeInWorkspace(file: string, options: LocalOptions, folder: string): Promise<void> {
+  const config = existingDataDir(options, folder);
+  const { dataDir } = config;
+  const holder = holderOf(dataDir);
+  if (holder !== null)
+    throw new CommandError(
+      `Process ${holder} uses ${dataDir}. Stop the server and run this command again.`,
+      exitCodes.tryLater,
+    );
+  insertStatements();
+  const { store, close } = openOffline(dataDir, addressOf(config), systemClock.nowMs);
+  const progress = createProgress();
+  // Everything that the original server accepted is imported.
+  const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
+  const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: systemClock.nowMs });
+  try {
+    const taken = await takeIn(store, () => splitLines(createReadStream(file, 'utf8')), {
+      examine: examineRows,
+      blobs,
+      onRows: (done) => progress.show(counted(done, 'row')),
+    });
+    progress.end();
+    printResult(taken, options, ({ workspace, rows, before }) => {
+      const again = before > 0 ? `, ${counted(before, 'row')} of them already present` : '';
+      return `Imported ${workspace.name}: ${counted(rows, 'row')}${again}. Create a key: tatami keys create --data-dir ${quoted(dataDir)} --workspace ${quoted(workspace.id)}`;
+    });
   } catch (error) {
-    noteStop(report, error, note);
+    if (error instanceof BadRows)
+      throw new CommandError(error.message, exitCodes.failed, { cause: error, lines: error.lines.slice(1) });
+    if (error instanceof ApiError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
     throw error;
+  } finally {
+    await close();
   }
-  progress.end();
-  printResult(report, options, () => summary(basename(file), report));
-  if (report.failed > 0) process.exitCode = exitCodes.failed;
-}
-
-/** Adds no note if nothing was created and a retry would fail again: the error alone is enough. */
-function noteStop({ created, skipped }: Report, error: unknown, note: CommandProgress['note']): void {
-  const passes = mayPass(error);
-  if (created === 0 && !passes) return;
-  const first = passes ? '' : ' after you fix the error below';
-  note(
-    `Stopped after ${created} created, ${skipped} already present. Run the import again to continue${first}.`,
-  );
-}
-
-interface ImportProgress {
-  readonly report: Report;
-  readonly progress: CommandProgress;
-  /** How many rows the file has. */
-  readonly total: number;
-}
-
-/** @returns how many rows have links or comments */
-async function makeIssues(
-  read: (told: RowReporter) => AsyncIterable<ImportRow>,
-  linking: Linking & Planning & { readonly names: Map<string, string>; readonly people: People },
-  { report, progress, total }: ImportProgress,
-): Promise<number> {
-  const { call, source, note, left, names, people } = linking;
-  const outcome = outcomeIn(report, progress);
-  const places = createReferenceResolver(call, report, note, left, people);
-  const plan = createPlan(linking);
-  const post = createPost(call, () => note(untimedText));
-  const startedMs = performance.now();
-  const showPace = (): void => progress.show(paceOf(report, total, performance.now() - startedMs));
-  const packs = createPacks(async (rows) => {
-    await send(post, rows, outcome);
-    showPace();
-  });
-  let toLink = 0;
-  for await (const batch of inBatches(newRows(read({ bad: outcome.refused, left }), outcome.skipped))) {
-    const ids = batch.map(({ externalId }) => externalId);
-    const there = await findIssues(call, source, ids);
-    outcome.skipped(there.size);
-    if (there.size > 0) showPace();
-    for (const row of batch) {
-      if (hasMore(row)) toLink++;
-      if (row.alsoId !== undefined) names.set(row.alsoId, row.externalId);
-      if (there.has(row.externalId)) continue;
-      const ready = await prepare(withTimesInOrder(row, left), source, places, plan);
-      if ('why' in ready) outcome.refused(row.at, ready.why);
-      else {
-        tellOf(row, ready, report, progress);
-        await packs.add(ready);
-      }
-    }
-  }
-  await packs.end();
-  return toLink;
-}
-
-async function linkIssues(
-  read: (told: RowReporter) => AsyncIterable<ImportRow>,
-  linking: Linking,
-  { progress, total }: Omit<ImportProgress, 'report'>,
-): Promise<void> {
-  const startedMs = performance.now();
-  let linked = 0;
-  for await (const batch of inBatches(withMore(newRows(read(untold), () => {})))) {
-    await linkRows(linking, batch);
-    linked += batch.length;
-    progress.show(`linked ${paceText(linked, total, performance.now() - startedMs)}`);
-  }
-}
-
-function outcomeIn(report: Report, progress: CommandProgress): ImportOutcome {
-  return {
-    created: (count) => void (report.created += count),
-    skipped: (count) => void (report.skipped += count),
-    renumbered: () => void report.renumbered++,
-    refused(at, why) {
-      report.failed++;
-      progress.note(`${at}: ${why}`);
-    },
-  };
-}
-
-const leftIn =
-  ({ left }: Report): RowReporter['left'] =>
-  (what, rows = 1) =>
-    void (left[what] = (left[what] ?? 0) + rows);
-
-/** Faults of the file are reported in the first pass only. */
-const untold: RowReporter = { bad: () => {}, left: () => {} };
-
-function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
-  const pace = paceText(created + skipped + failed, total, tookMs);
-  return failed === 0 ? pace : `${pace}, ${failed} failed`;
-}
-
-/** Each row of the file once. */
-async function* newRows(
-  rows: AsyncIterable<ImportRow>,
-  skipped: (count: number) => void,
-): AsyncGenerator<ImportRow> {
-  const seen = new Set<string>();
-  for await (const row of rows) {
-    if (seen.has(row.externalId)) skipped(1);
-    else yield row;
-    seen.add(row.externalId);
-  }
-}
-
-const hasMore = ({ links, comments }: ImportRow): boolean => links.length + comments.length > 0;
-
-async function* withMore(rows: AsyncIterable<ImportRow>): AsyncGenerator<ImportRow> {
-  for await (const row of rows) if (hasMore(row)) yield row;
-}
-
-/** Maximum number of reported unreadable times, because every row may have one. */
-const undatedNamedMax = 20;
-
-/** Says what of a row does not arrive as it is. */
-function tellOf(
-  { at, createdAt, noTime }: ImportRow,
-  { cut }: Ready,
-  report: Report,
-  progress: CommandProgress,
-): void {
-  if (cut !== null) {
-    report.cut++;
-    progress.note(`${at}: ${cut} shortened to the maximum length`);
-  }
-  if (createdAt !== null) return;
-  if (report.undated++ >= undatedNamedMax) return;
-  const what = noTime === null ? 'is empty' : `"${noTime}" is not a past time such as 2026-01-31T09:30:00Z`;
-  progress.note(`${at}: created_at ${what}; the issue gets the time of the import`);
-}
-
-type Ready = Outgoing & { cut: string | null };
-type Prepared = Ready | { why: string };
-
-async function prepare(
-  row: ImportRow,
-  source: string,
-  places: ReferenceResolver,
-  plan: Plan,
-): Promise<Prepared> {
-  const { at, externalId, createdAt, number } = row;
-  const team = teamKeyOf(row.teamKey ?? row.teamName);
-  if (team === null)
-    return { why: `no team key can be derived from "${row.teamName}"; use a name with a letter from A to Z` };
-  const title = fitTitle(row.title);
-  if (title.trim() === '') return { why: 'the title is empty; give the issue a title' };
-  const description = fitDescription(row.body);
-  const why = (await places.team(team, row.teamName)) ?? (await refusedLabel(places, row.labels, team));
-  if (why !== null) return { why };
-  const cut = [title.length < row.title.length && 'title', description.length < row.body.length && 'body'];
-  return {
-    at,
-    cut: cut.filter(Boolean).join(' and ') || null,
-    issue: {
-      team,
-      ...(createdAt === null ? {} : { createdAt }),
-      title,
-      description,
-      labels: [...row.labels],
-      ...(await valuesOf(row, team, places)),
-      ...(await plan(row, team)),
-      ...optional('number', number),
-      externalSource: source,
-      externalId,
-    },
-  };
-}
-
-async function refusedLabel(
-  places: ReferenceResolver,
-  labels: readonly string[],
-  team: string,
-): Promise<string | null> {
-  for (const label of labels) {
-    const why = await places.label(label, team);
-    if (why !== null) return why;
-  }
-  return null;
-}
-
-/** Resolves the values of a row whose file names states and people as text. */
-async function valuesOf(
-  { priority, status = '', assignee = '', creator = '', estimate, dueDate, ...times }: ImportRow,
-  team: string,
-  places: ReferenceResolver,
-): Promise<Partial<Outgoing['issue']>> {
-  const state = status === '' ? undefined : await places.state(team, status);
-  const assigneeId = assignee === '' ? undefined : await places.member(assignee, 'assignee');
-  const creatorId = creator === '' ? undefined : await places.member(creator, 'creator');
-  return {
-    ...optional('priority', priority),
-    ...optional('stateId', state?.id),
-    ...timesOf(times, state),
-    ...optional('assigneeId', assigneeId),
-    ...optional('creatorId', creatorId),
-    ...optional('estimate', estimate),
-    ...optional('dueDate', dueDate),
-  };
-}
-
-/** Times that an issue can have in its state. */
-function timesOf(
-  { startedAt, endedAt }: Pick<ImportRow, 'startedAt' | 'endedAt'>,
-  state: State | undefined,
-): Pick<Outgoing['issue'], 'startedAt' | 'completedAt' | 'canceledAt'> {
-  const type = state?.type ?? '';
-  const isCanceled = type === 'canceled' || type === 'duplicate';
-  const isEnded = isCanceled || type === 'completed';
-  return {
-    ...(isEnded || type === 'started' ? optional('startedAt', startedAt) : {}),
-    ...(isEnded ? optional(isCanceled ? 'canceledAt' : 'completedAt', endedAt) : {}),
-  };
 }

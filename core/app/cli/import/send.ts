@@ -1,8 +1,38 @@
-// Sends issues in bulk. An issue that the server has already is skipped, one that it refuses costs only itself, and one whose number is
-// taken gets another; a key that may not say when issues were made and by whom costs them that, and their numbers.
+// Sends issues in bulk, packed by number and by bytes. An existing issue is skipped, a refused one costs only itself, and one whose number
+// is taken gets another. A key without the scope import:write loses creation times, creators and numbers.
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import type { Priority } from './formats/row.ts';
 import { wordsOfField } from '../../../platform/lib/errors/errors.ts';
+
+const packIssuesMax = 90;
+const packBytesMax = 900_000;
+
+interface Packs {
+  add(row: Outgoing): Promise<void>;
+  /** Sends what is left. */
+  end(): Promise<void>;
+}
+
+export function createPacks(sendPack: (rows: readonly Outgoing[]) => Promise<void>): Packs {
+  let pack: Outgoing[] = [];
+  let bytes = 0;
+  const end = async (): Promise<void> => {
+    if (pack.length === 0) return;
+    const rows = pack;
+    pack = [];
+    bytes = 0;
+    await sendPack(rows);
+  };
+  return {
+    end,
+    async add(row) {
+      const size = Buffer.byteLength(JSON.stringify(row.issue));
+      if (pack.length >= packIssuesMax || bytes + size > packBytesMax) await end();
+      pack.push(row);
+      bytes += size;
+    },
+  };
+}
 
 interface NewIssue {
   team: string;

@@ -1,12 +1,12 @@
 // Shared code of commands that call a server: its address, the key or login, and notices about waits.
 import { createCall, type Call } from '../../../../sdk/client/call.ts';
+import { listOf } from '../../../../sdk/client/list.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { readRemote } from '../../config/config.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
-import { readLogins, serverName, type Login } from '../login/credentials.ts';
+import { readLogins, serverName, type Login, isFresh } from '../login/credentials.ts';
 import { CommandError, exitCodes, say } from './output.ts';
-import { isFresh } from '../login/tokens.ts';
 
 export interface RemoteOptions {
   server?: string;
@@ -14,8 +14,7 @@ export interface RemoteOptions {
   json?: boolean;
 }
 
-// The token that a command sends for a login: renewed a little before it ends, by one command for all that run beside it.
-
+/** The access token of a login, renewed a little before it expires. */
 interface Access {
   /** The login as it is known here. */
   current(): Login;
@@ -121,21 +120,19 @@ function inLogin(error: ApiCallError): ApiCallError {
   const { status, code, message, requestId, details, page, cause } = error;
   const hint = 'If you did not allow this at login, log in again. Some scopes need an API key (--token).';
   return new ApiCallError(status, {
-    ...{ code, message: `${message} ${hint}`, details, page, cause },
+    code,
+    message: `${message} ${hint}`,
+    details,
+    page,
+    cause,
     ...(requestId === null ? {} : { requestId }),
   });
 }
 
-/** Every page of a list. @param path of it, also with a query */
-export async function readAll<T>(call: Call, path: string): Promise<T[]> {
-  const all: T[] = [];
-  for (let after: string | null = ''; after !== null;) {
-    const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(
-      'GET',
-      `${path}${path.includes('?') ? '&' : '?'}limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
-    );
-    all.push(...page.data);
-    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
-  }
-  return all;
+/** Reads all pages of a list, whose path may have a query. */
+export function readAll<T>(call: Call, path: string): Promise<T[]> {
+  const query = `${path}${path.includes('?') ? '&' : '?'}limit=100`;
+  return Array.fromAsync(
+    listOf<T>((after) => call('GET', after === null ? query : `${query}&after=${encodeURIComponent(after)}`)),
+  );
 }

@@ -4,7 +4,8 @@ import * as client from 'openid-client';
 import { programName } from '../../../platform/lib/process/own-program.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';
-import { inWords } from './oauth-error.ts';
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import { ApiCallError, unreachable } from '../../../../sdk/client/error.ts';
 
 /** Known to every Tatami: core/features/oauth/clients/clients.ts. */
 const clientId = 'tatami-cli';
@@ -66,4 +67,45 @@ async function discover(server: string): Promise<client.Configuration> {
   } catch (error) {
     throw inWords(server, error);
   }
+}
+
+/** Messages by the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
+const sentences: Readonly<Record<string, string>> = {
+  access_denied: 'The login was denied in the browser. Run `tatami login` again to allow it.',
+  expired_token: 'The login was not allowed in time. Run `tatami login` again.',
+  invalid_grant: 'The authorization is no longer valid. Run `tatami login` again.',
+};
+
+/** Returns true if the server rejects the refresh token. */
+export function isEnded(error: unknown): boolean {
+  return error instanceof ResponseBodyError && error.error === 'invalid_grant';
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT');
+}
+
+/** @returns a CommandError, or an ApiCallError if a retry may succeed, because no server answers or it is busy */
+export function inWords(server: string, error: unknown): CommandError | ApiCallError {
+  const terms = { cause: error };
+  if (error instanceof CommandError || error instanceof ApiCallError) return error;
+  if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
+    const said =
+      sentences[error.error] ??
+      `${server} refused the request: ${error.error_description ?? error.error}. Run \`tatami login\` again.`;
+    return new CommandError(said, exitCodes.failed, terms);
+  }
+  if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);
+  const status = error.cause instanceof Response ? error.cause.status : 0;
+  if (status === 429 || status >= 500)
+    return new ApiCallError(status, {
+      code: 'unavailable',
+      message: `${server} answered ${status}. Try again later.`,
+      cause: error,
+    });
+  return new CommandError(
+    `${server} did not respond like a Tatami server with login support (${error.message}). Check its address.`,
+    exitCodes.failed,
+    terms,
+  );
 }

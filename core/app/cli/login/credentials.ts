@@ -5,19 +5,25 @@ import { join } from 'node:path';
 import { readConfigDir } from '../../config/config.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError } from '../lib/output.ts';
+import type { TokenEndpointResponse } from 'openid-client';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+
+/** Tokens of a login, as the token endpoint issues them (RFC 6749 §5.1). */
+export interface LoginTokens {
+  readonly scopes: readonly string[];
+  readonly accessToken: string;
+  /** Valid once: each use returns another. */
+  readonly refreshToken: string;
+  /** Expiry of the access token, ISO 8601 in UTC. */
+  readonly expiresAt: string;
+}
 
 /** A member of a workspace, for whom commands act at a server. */
-export interface Login {
+export interface Login extends LoginTokens {
   /** Base URL without a trailing slash. */
   readonly server: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly member: { readonly id: string; readonly name: string };
-  readonly scopes: readonly string[];
-  readonly accessToken: string;
-  /** Good once: each use gives another. */
-  readonly refreshToken: string;
-  /** Expiry of the access token, ISO 8601 in UTC. */
-  readonly expiresAt: string;
 }
 
 const version = 1;
@@ -50,10 +56,7 @@ export async function writeLogins(logins: readonly Login[]): Promise<void> {
 }
 
 /** Returns true if two logins are for the same workspace, which has at most one. */
-export function isSameWorkspace(
-  one: Pick<Login, 'server' | 'workspace'>,
-  other: Pick<Login, 'server' | 'workspace'>,
-): boolean {
+export function isSameWorkspace(one: Login, other: Login): boolean {
   return one.server === other.server && one.workspace.id === other.workspace.id;
 }
 
@@ -125,4 +128,32 @@ function isLogin(value: unknown): value is Login {
 function isNamed(value: unknown): boolean {
   const { id, name } = value as Record<string, unknown>;
   return typeof id === 'string' && typeof name === 'string';
+}
+
+/** Shorter than the lifetime of any token, and longer than a request takes. */
+const renewBeforeMs = 60_000;
+
+/** Returns true if the access token does not expire soon. */
+export function isFresh({ expiresAt }: LoginTokens): boolean {
+  return Date.parse(expiresAt) - systemClock.nowMs() > renewBeforeMs;
+}
+
+/** @param before tokens of the login, which stay where the response has none. @throws CommandError */
+export function tokensOf(answer: TokenEndpointResponse, before?: LoginTokens): LoginTokens {
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken = before?.refreshToken,
+    expires_in,
+    scope,
+  } = answer;
+  if (refreshToken === undefined || expires_in === undefined)
+    throw new CommandError(
+      'The server issued a token that cannot be renewed. Check that it runs a supported version of Tatami.',
+    );
+  return {
+    accessToken,
+    refreshToken,
+    expiresAt: new Date(systemClock.nowMs() + expires_in * 1000).toISOString(),
+    scopes: scope?.split(' ') ?? before?.scopes ?? [],
+  };
 }

@@ -1,11 +1,10 @@
 // `tatami logout`: ends a login at its server (RFC 7009), and forgets it here.
 import * as client from 'openid-client';
 import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
-import { findAuthorizationServer } from './authorization-server.ts';
+import { findAuthorizationServer, inWords } from './authorization-server.ts';
 import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { inWords } from './oauth-error.ts';
-import { theLogin, where } from './which.ts';
+import { theLogin, where } from './use.ts';
 
 export interface LogoutOptions {
   all?: boolean;

@@ -3,11 +3,9 @@ import * as client from 'openid-client';
 import { programName } from '../../../platform/lib/process/own-program.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';
-import { findAuthorizationServer } from './authorization-server.ts';
-import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { findAuthorizationServer, inWords, isEnded } from './authorization-server.ts';
+import { isSameWorkspace, readLogins, writeLogins, type Login, isFresh, tokensOf } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { inWords, isEnded } from './oauth-error.ts';
-import { isFresh, tokensOf } from './tokens.ts';
 
 /** @param old whose access token is refused, or soon will be. @throws CommandError */
 export function renewLogin(old: Login): Promise<Login> {

@@ -1,5 +1,5 @@
-// `tatami plugin install FILE|NAME`: shows what the plugin asks for, or asks for otherwise than the version that is installed, then
-// installs and grants it.
+// `tatami plugin install FILE|NAME` and `tatami plugin consent PLUGIN`: show the requested scopes, or the differences from the installed
+// version, and grant them.
 import { createInterface } from 'node:readline';
 import type { Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
@@ -15,13 +15,13 @@ import { ask, CommandError, exitCodes, printResult, say } from '../lib/output.ts
 import { wholeNumber } from '../lib/flags.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { locationOfDetail } from './author/author-error.ts';
-import { readPackageInput, type PackageInput } from './author/package-input.ts';
-import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
-import { readSettings } from './settings.ts';
-import { probationLines, type PluginStatus } from './plugin-status.ts';
-import { showGate } from './runs/backtest.ts';
+import { readPackageInput, type PackageInput, readSettings } from './author/package.ts';
+import { missingSecrets, type WithSecrets } from './secrets.ts';
+import { probationLines, type WithProbation } from './installs.ts';
+import { showGate } from './backtest.ts';
+import { saying } from '../lib/lookup.ts';
 
-interface Install extends WithSecrets, Pick<PluginStatus, 'probation'> {
+interface Install extends WithSecrets, WithProbation {
   id: string;
   pluginVersion: string;
 }
@@ -39,9 +39,15 @@ export interface InstallOptions extends RemoteOptions {
   gate?: string | true;
 }
 
-/** The body of the request. */
+/** The body of the request; the server has defaults for absent members. */
 interface InstallRequest extends PackageInput {
+  readonly grant: readonly string[];
   readonly sha256: string;
+  readonly downgrade?: boolean | undefined;
+  readonly replace?: boolean | undefined;
+  readonly mode?: string | undefined;
+  readonly probation?: boolean;
+  readonly settings?: unknown;
 }
 
 /** @param folder where the path of a package file begins */
@@ -62,17 +68,18 @@ export async function install(source: string, options: InstallOptions, folder: s
   printResult(made, options, installedLine);
 }
 
-/** The body of the request: what is left out is as the server has it. */
 function askedOf(given: PackageInput, options: InstallOptions, folder: string): InstallRequest {
   const { package: document } = given;
   const { downgrade, replace, mode, probation, settings } = options;
   return {
     ...given,
-    ...{ grant: Object.keys(document.manifest.scopes ?? {}) },
-    ...{ downgrade, replace, mode },
+    grant: Object.keys(document.manifest.scopes ?? {}),
+    downgrade,
+    replace,
+    mode,
     ...(probation === false ? { probation } : {}),
     ...(settings === undefined ? {} : { settings: readSettings(settings, folder) }),
-    // Whoever goes on has seen what it is.
+    // The package that the person has seen.
     sha256: document.sha256,
   };
 }
@@ -135,7 +142,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
   });
 }
 
-export async function confirm(otherwise: string): Promise<void> {
+async function confirm(otherwise: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError('There is no terminal to confirm this. Add --yes to grant it.', exitCodes.usage);
   ask('Install and grant? [y/N] ');
@@ -144,4 +151,49 @@ export async function confirm(otherwise: string): Promise<void> {
     break;
   }
   throw new CommandError(otherwise);
+}
+
+export interface ConsentCommandOptions extends RemoteOptions {
+  yes?: boolean;
+  refuse?: boolean;
+}
+
+interface ConsentResponse extends WithSecrets {
+  pluginVersion: string;
+}
+
+export async function consent(plugin: string, options: ConsentCommandOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/consent`;
+  if (options.refuse === true) {
+    const kept = await saying(call, { plugin }, call<ConsentResponse>('DELETE', path));
+    printResult(kept, options, (shown) => `${shown.pluginId} stays at ${shown.pluginVersion}`);
+    return;
+  }
+  const [{ installed, pending }, { id, pluginId }] = await saying(
+    call,
+    { plugin },
+    Promise.all([
+      call<{ installed: Consent; pending: Consent | null }>('GET', path),
+      call<{ id: string; pluginId: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`),
+    ]),
+  );
+  if (!pending)
+    throw new CommandError(
+      `No version of ${plugin} needs consent. List the versions with \`tatami plugin versions ${plugin}\`.`,
+      exitCodes.failed,
+    );
+  for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
+  if (options.yes !== true) await confirm('Nothing was changed.');
+  const grant = pending.scopes.map(({ scope }) => scope);
+  const made = await call<ConsentResponse>('POST', path, {
+    grant,
+    sha256: pending.sha256,
+    digest: pending.digest,
+  });
+  printResult(
+    made,
+    options,
+    (shown) => `${shown.pluginId} ${shown.pluginVersion} is installed${missingSecrets(shown)}`,
+  );
 }

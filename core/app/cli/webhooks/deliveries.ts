@@ -1,17 +1,12 @@
-// `tatami webhooks deliveries [WHE|DLV]`: what was sent, what came back and what is due; or all of one delivery.
+// `tatami webhooks deliveries [WHE|DLV]`: lists deliveries or shows one with its attempts. Also waits for the first attempt of a delivery.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { moment, usage, wholeNumber } from '../lib/flags.ts';
-import { printResult } from '../lib/output.ts';
+import { printResult, CommandError, exitCodes, say } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
-import {
-  getDelivery,
-  nextAttempt,
-  outcome,
-  type ListedAttempt,
-  type Delivery,
-  type DeliveryDetail,
-} from './delivery.ts';
+import type { Call } from '../../../../sdk/client/index.ts';
+import { printableCopy } from '../../../platform/lib/text/printable.ts';
+import { poll } from '../lib/poll.ts';
 
 export interface DeliveriesOptions extends RemoteOptions {
   status?: string;
@@ -38,11 +33,11 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
   const list = of === undefined ? '/deliveries' : `/webhooks/${encodeURIComponent(of)}/deliveries`;
   const { data } = await connect(options)<{ data: Delivery[] }>('GET', `${list}?${query}`);
   printResult(data, options, (shown) =>
-    shown.length === 0 ? 'No deliveries found.' : shown.map(line).join('\n'),
+    shown.length === 0 ? 'No deliveries found.' : shown.map(deliveryLine).join('\n'),
   );
 }
 
-function line(delivery: Delivery): string {
+function deliveryLine(delivery: Delivery): string {
   const { createdAt, id, status, attempts, eventType, eventId, webhookId, origin } = delivery;
   const why = origin === 'event' ? '' : `  (${origin})`;
   const tried = counted(attempts, 'attempt');
@@ -52,7 +47,7 @@ function line(delivery: Delivery): string {
 function detailLines(delivery: DeliveryDetail): string {
   const last = delivery.attemptList.at(-1);
   return [
-    line(delivery),
+    deliveryLine(delivery),
     ...delivery.attemptList.map(
       (attempt) =>
         `  attempt ${attempt.number}  ${attempt.at}  ${outcome(attempt)}${attempt.statusCode === null || attempt.error === null ? '' : `  ${attempt.error}`}`,
@@ -75,4 +70,85 @@ function exchangeLines({
   const body =
     responseBody === null || responseBody === '' ? [] : [`  < ${responseBody}${truncated ? '…' : ''}`];
   return ['', ...headers(requestHeaders, '>'), ...headers(responseHeaders ?? {}, '<'), ...body];
+}
+
+/** Connecting, the answer and a queue before it: past that, something holds the delivery back. */
+const attemptWithinMs = 60_000;
+
+interface Delivery {
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: string;
+  origin: 'event' | 'replay' | 'ping' | 'sample';
+  status: 'pending' | 'delivering' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+  attempts: number;
+  createdAt: string;
+  nextAttemptAt: string | null;
+}
+
+interface AttemptOutcome {
+  statusCode: number | null;
+  latencyMs: number;
+  error: string | null;
+}
+
+interface ListedAttempt extends AttemptOutcome {
+  number: number;
+  at: string;
+  requestHeaders: Record<string, unknown>;
+  responseHeaders: Record<string, unknown> | null;
+  responseBody: string | null;
+  truncated: boolean;
+}
+
+interface DeliveryDetail extends Delivery {
+  payload: string;
+  attemptList: ListedAttempt[];
+}
+
+export const getDelivery = (call: Call, id: string): Promise<DeliveryDetail> =>
+  call('GET', `/deliveries/${encodeURIComponent(id)}`);
+
+/** `→ 500  12 ms`, or in words why there was no answer. */
+export function outcome({ statusCode, latencyMs, error }: AttemptOutcome): string {
+  return statusCode === null ? `→ ${error ?? 'no answer'}` : `→ ${statusCode}  ${Math.round(latencyMs)} ms`;
+}
+
+/** What the server tries again by itself, and when. */
+function nextAttempt({ status, nextAttemptAt }: Delivery): string {
+  return status === 'retrying' && nextAttemptAt !== null ? `  next attempt at ${nextAttemptAt}` : '';
+}
+
+/**
+ * Has a delivery made, waits for its first attempt and prints how that went. Exit 1 where it failed, though the server will
+ * try again: that this attempt failed is the answer.
+ */
+export async function deliverAndPrint(
+  options: RemoteOptions,
+  path: string,
+  body: unknown,
+  title: (made: Delivery) => string,
+): Promise<void> {
+  const call = connect(options);
+  const made = await call<Delivery>('POST', path, body);
+  const seen = await poll<DeliveryDetail | null>(
+    null,
+    () => getDelivery(call, made.id),
+    (delivery) => delivery !== null && (delivery.attemptList.length > 0 || delivery.status === 'canceled'),
+    attemptWithinMs,
+  );
+  const [first] = seen?.attemptList ?? [];
+  if (seen === null || (first === undefined && seen.status !== 'canceled'))
+    throw new CommandError(
+      `${made.id} has not been attempted yet, because its endpoint is busy or failing. See \`tatami webhooks deliveries ${made.id}\`.`,
+      exitCodes.tryLater,
+    );
+  printResult(seen, options, (shown) => {
+    const [attempt] = shown.attemptList;
+    return `${title(shown)} ${attempt === undefined ? '→ canceled' : outcome(attempt)}`;
+  });
+  if (seen.status === 'retrying')
+    say(`The attempt failed; the server retries automatically.${nextAttempt(printableCopy(seen))}`);
+  if (seen.status !== 'delivered') process.exitCode = exitCodes.failed;
 }

@@ -8,10 +8,16 @@ import { payloadOfEvent } from '../../../features/webhooks/offline.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, remoteOf } from '../lib/remote.ts';
-import { patterns } from './create.ts';
-import { outcome } from './delivery.ts';
-import { createForwarder, type Forwarded } from './local/forward.ts';
-import { checkSecret, localSecret, writeEnv, type SecretOptions } from './local/secret.ts';
+import { patterns } from './endpoints.ts';
+import { outcome } from './deliveries.ts';
+import {
+  createForwarder,
+  type Forwarded,
+  checkSecret,
+  localSecret,
+  writeEnv,
+  type SecretOptions,
+} from './local.ts';
 
 /** What is printed of a forwarded event; a sample has no sequence. */
 type ForwardedOutput = Omit<Forwarded, 'worked'> & { sequence: number | null };

@@ -3,14 +3,13 @@
 import type { Call } from '../../../../sdk/client/index.ts';
 import type { EventEnvelope } from '../../../kernel/events/event.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { payloadOfEvent, type WebhookMessage } from '../../../features/webhooks/offline.ts';
+import { payloadOfEvent } from '../../../features/webhooks/offline.ts';
 import { moment, usage } from '../lib/flags.ts';
 import { CommandError, exitCodes, printResult } from '../lib/output.ts';
 import { poll } from '../lib/poll.ts';
 import { connect, remoteOf } from '../lib/remote.ts';
-import { deliverAndPrint, getDelivery, outcome } from './delivery.ts';
-import { createForwarder } from './local/forward.ts';
-import { checkSecret, localSecret, type SecretOptions } from './local/secret.ts';
+import { deliverAndPrint, getDelivery, outcome } from './deliveries.ts';
+import { createForwarder, checkSecret, localSecret, type LocalMessage, type SecretOptions } from './local.ts';
 
 export interface ReplayWebhooksOptions extends SecretOptions {
   to?: string;
@@ -91,11 +90,7 @@ async function replayHere(what: string, to: string, options: ReplayWebhooksOptio
   if (!worked) process.exitCode = exitCodes.failed;
 }
 
-async function messageOf(
-  call: Call,
-  what: string,
-  server: string,
-): Promise<Omit<WebhookMessage, 'traceparent'>> {
+async function messageOf(call: Call, what: string, server: string): Promise<LocalMessage> {
   if (what.startsWith('dlv_')) {
     const { eventId, eventType, payload } = await getDelivery(call, what);
     return { eventId, type: eventType, payload };

@@ -1,9 +1,9 @@
-// `tatami webhooks trigger TYPE`: a sample of an event, to whoever listens or to one endpoint. It is in no log and changes nothing.
+// `tatami webhooks trigger TYPE` and `ping WHE`: test events, which are in no log and change nothing.
 import { counted } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { CommandError, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
-import { deliverAndPrint } from './delivery.ts';
+import { deliverAndPrint } from './deliveries.ts';
 
 export interface TriggerOptions extends RemoteOptions {
   set: string[];
@@ -52,4 +52,13 @@ function valueOf(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+export function ping(webhook: string, options: RemoteOptions): Promise<void> {
+  return deliverAndPrint(
+    options,
+    `/webhooks/${encodeURIComponent(webhook)}/ping`,
+    undefined,
+    ({ id, eventId }) => `pinged as ${id} (${eventId})`,
+  );
 }

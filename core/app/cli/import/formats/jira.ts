@@ -1,6 +1,6 @@
 // The CSV that Jira exports of a filter, with all fields. Several values of a field stand in as many columns of one name.
 // docs/operations/import.md lists the columns that are read.
-import { readRecords, type CsvRecord } from '../plan/records.ts';
+import { readRecords, type CsvRecord } from './csv.ts';
 import {
   dayIn,
   estimateIn,

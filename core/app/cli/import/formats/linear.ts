@@ -1,6 +1,6 @@
 // The CSV that Linear exports in its settings. The team has the key that its issues are called by there. docs/operations/import.md
 // lists the columns that are read.
-import { readRecords, type CsvRecord } from '../plan/records.ts';
+import { readRecords, type CsvRecord } from './csv.ts';
 import {
   dayIn,
   estimateIn,

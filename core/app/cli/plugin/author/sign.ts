@@ -12,7 +12,7 @@ import {
 } from '../../../../features/plugins/offline.ts';
 import { CommandError, exitCodes, printResult } from '../../lib/output.ts';
 import { requireReplaceable, writeOutputFile } from '../../lib/write-file.ts';
-import { readPackageFile, readSignature, signatureFile, signatureIn } from './package-input.ts';
+import { readPackageFile, readSignature, signatureFile, signatureIn } from './package.ts';
 
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {

@@ -1,0 +1,110 @@
+// `tatami plugin action|run-schedule|catch-up`: start runs and wait for their end.
+import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
+import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
+import { connect, type RemoteOptions } from '../lib/remote.ts';
+import { saying } from '../lib/lookup.ts';
+import { runLines, untilEnded, type Run } from './runs.ts';
+import { printableCopy } from '../../../platform/lib/text/printable.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
+import { poll } from '../lib/poll.ts';
+
+export interface ActionOptions extends RemoteOptions {
+  readonly target?: string;
+  /** JSON of an object. */
+  readonly input?: string;
+}
+
+export async function callAction(plugin: string, action: string, options: ActionOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/actions/${encodeURIComponent(action)}`;
+  const body = {
+    ...(options.target === undefined ? {} : { target: options.target }),
+    ...(options.input === undefined ? {} : { input: inputOf(options.input) }),
+  };
+  const asked = await saying(call, { plugin }, call<Answered>('POST', path, body));
+  const look = (): Promise<Answered> => call<Answered>('GET', `${path}/runs/${asked.id}`);
+  const run = await untilEnded(asked, look, ({ status }) => status === 'succeeded' || status === 'dead');
+  printResult(run, options, (shown) =>
+    [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
+  );
+  if (run.status !== 'succeeded') {
+    say('The action failed and is not retried automatically. Correct the cause, then call the action again.');
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+type Answered = Run & { readonly result: unknown };
+
+function inputOf(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    throw new CommandError(
+      `--input is not JSON: ${(error as Error).message}. Pass an object, such as --input '{"dryRun": true}'.`,
+      exitCodes.usage,
+    );
+  }
+}
+
+/** Waits for all runs of a schedule that continues over several. */
+export async function runSchedule(plugin: string, schedule: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/schedules/${encodeURIComponent(schedule)}/run`;
+  const started = await saying(call, { plugin, schedule }, call<Run>('POST', path));
+  const ended = async (id: string): Promise<Run> => {
+    const look = (): Promise<Run> => call<Run>('GET', `/runs/${id}`);
+    return untilEnded(await look(), look, hasEnded);
+  };
+  let run = await ended(started.id);
+  const logs = [...run.logs];
+  while (run.continuedBy !== null) {
+    say(progressText(printableCopy(run)));
+    run = await ended(run.continuedBy);
+    logs.push(...run.logs);
+  }
+  const whole = { ...run, logs };
+  printResult(whole, options, (shown) =>
+    [runLines(shown), ...(shown.progress ? [progressText(shown)] : [])].join('\n'),
+  );
+  // The server's retries go on for hours; that this attempt failed is the answer.
+  if (run.status === 'retrying')
+    say(
+      `The attempt failed; the server retries it automatically. Cancel with \`tatami plugin cancel ${run.id}\`.`,
+    );
+  if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
+}
+
+/** What was merely interrupted is run again in a moment. */
+function hasEnded({ status, error }: Run): boolean {
+  if (status === 'queued' || status === 'running') return false;
+  return status !== 'retrying' || error?.code !== 'interrupted';
+}
+
+function progressText({ progress }: Run): string {
+  if (!progress) return '';
+  const { done, of, unit } = progress;
+  return `${Math.floor(done)} of ${of}${unit === undefined ? '' : ` ${unit}`}`;
+}
+
+interface BackfillProgress {
+  status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
+  missed: number | null;
+  runs: number;
+}
+
+/** Runs the plugin on the events that it missed while disabled. */
+export async function backfillPlugin(plugin: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/catch-up`;
+  const asked = await saying(call, { plugin }, call<BackfillProgress>('POST', path));
+  const ended = await poll(
+    asked,
+    () => call<BackfillProgress>('GET', path),
+    ({ status }) => status !== 'running',
+  );
+  printResult(ended, options, ({ status, runs }) =>
+    status === 'nothing' || runs === 0
+      ? `${plugin} has no missed events.`
+      : `${plugin} backfilled its missed events: ${counted(runs, 'run')}.`,
+  );
+}

@@ -1,0 +1,159 @@
+// `tatami plugin logs|cancel`, and the display of runs for all commands.
+import { wholeNumber } from '../lib/flags.ts';
+import { printResult, say } from '../lib/output.ts';
+import { connect, type RemoteOptions } from '../lib/remote.ts';
+import { saying, sayingOf } from '../lib/lookup.ts';
+import { poll } from '../lib/poll.ts';
+
+export interface LogsOptions extends RemoteOptions {
+  limit: string;
+  status?: Run['status'];
+}
+
+/** The newest run is the last line; with `--json`, the first, as in the API. */
+export async function logs(plugin: string, options: LogsOptions): Promise<void> {
+  const limit = wholeNumber('--limit', options.limit, 1, 100);
+  const { status } = options;
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}${status === undefined ? '' : `&status=${status}`}`;
+  const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
+  printResult(data, options, (shown) =>
+    shown.length === 0
+      ? noRuns(plugin, status)
+      : [...shown.toReversed().map(runLines), ...hints(shown)].join('\n'),
+  );
+}
+
+function noRuns(plugin: string, status: Run['status'] | undefined): string {
+  return status === undefined ? `${plugin} has not run yet.` : `${plugin} has no ${status} runs.`;
+}
+
+/** Logins are apps, which never have the scope. */
+function hints(runs: readonly Run[]): string[] {
+  const missing = [...new Set(runs.flatMap(({ leftOut }) => leftOut))];
+  return missing.length === 0
+    ? []
+    : [`To show logs and error messages, use an API key with ${missing.join(', ')} (TATAMI_TOKEN).`];
+}
+
+/** Ends an unfinished run; of a schedule that continues over several runs, the last one. */
+export async function cancelRun(runId: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  let run = await sayingOf('run', runId, call<Run>('GET', runPath(runId)));
+  while (run.continuedBy !== null) run = await call<Run>('GET', runPath(run.continuedBy));
+  const canceled = await call<Run>('POST', `${runPath(run.id)}/cancel`);
+  printResult(canceled, options, runLines);
+}
+
+function runPath(runId: string): string {
+  return `/runs/${encodeURIComponent(runId)}`;
+}
+
+interface Effect {
+  kind: string;
+  id: string;
+  action: 'create' | 'update' | 'delete';
+  fields: string[];
+  outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+  name: string | null;
+  values: Record<string, { before: unknown; after: unknown }> | null;
+}
+
+export interface Run {
+  id: string;
+  handler: string;
+  status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+  /** The budget for which it waits. */
+  waitsFor: { quantity: string; until: string } | null;
+  createdAt: string;
+  cpuMs: number | null;
+  effects: Effect[];
+  logs: { level: string; message: string }[];
+  error: { code: string; message: string; stack: string[] } | null;
+  progress: { done: number; of: number; unit?: string } | null;
+  continuedBy: string | null;
+  proposalId?: string | null;
+  /** Scopes that would show more. */
+  leftOut: string[];
+}
+
+/** Waits for the end of a run, and says every few seconds what it waits for. */
+export function untilEnded<R extends Run>(
+  first: R,
+  look: () => Promise<R>,
+  ended: (run: R) => boolean,
+): Promise<R> {
+  return poll(first, look, ended, Number.POSITIVE_INFINITY, (run) => say(waitingText(run)));
+}
+
+function waitingText({ id, status, waitsFor }: Run): string {
+  const wait = waitsFor ? ` and ${waitWords(waitsFor)}` : '';
+  return `${id} is ${status}${wait}. The run continues if you stop this command.`;
+}
+
+export function runLines(run: Run): string {
+  const error = run.error ? `  ${run.error.code}: ${run.error.message}` : '';
+  const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${effectsKept(run)}`;
+  const wait = run.waitsFor ? `  ${waitWords(run.waitsFor)}` : '';
+  return [
+    `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${wait}${error}`,
+    ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
+    ...effectsOf(run),
+    ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
+  ].join('\n');
+}
+
+/** `waits until 2026-11-21T00:00:00.000Z: the daily budget of runs is used up`. */
+export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): string {
+  return `waits until ${until}: the daily budget of ${quantity} is used up`;
+}
+
+/** Writes of a failed run and writes that are pending approval are not stored. */
+function effectsKept({ status, effects }: Run): string {
+  if (status !== 'succeeded' && effects.length > 0) return `0 (${effects.length} dropped)`;
+  const counts = (['proposed', 'simulated'] as const).flatMap((what) => {
+    const count = effects.filter(({ outcome }) => outcome === what).length;
+    return count === 0 ? [] : [`${count} ${what}`];
+  });
+  const kept = effects.filter(({ outcome }) => outcome === 'applied' || outcome === null).length;
+  return `${kept}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
+}
+
+/** None of a run that wrote all: its events have them. */
+function effectsOf({ status, effects, proposalId = null }: Run): string[] {
+  if (status !== 'succeeded' || effects.every(({ values }) => values === null)) return [];
+  return effects.flatMap((effect) => effectLines(effect, proposalId));
+}
+
+const kindWords: Readonly<Record<string, string>> = { plugin_kv: 'value', scheduled_run: 'one-time job' };
+
+/** A value is identified by its install and its key. */
+const shortId = (kind: string, id: string): string =>
+  kind === 'plugin_kv' ? id.slice(id.indexOf('/') + 1) : id;
+
+function effectLines(effect: Effect, proposalId: string | null): string[] {
+  const { kind, id, name, action, outcome, fields, values } = effect;
+  const object = `${action} ${kindWords[kind] ?? kind} ${name ?? shortId(kind, id)}`;
+  if (outcome === 'applied')
+    return [`  applied: ${object}${action === 'update' ? ` (${fields.join(', ')})` : ''}`];
+  const told = outcome === 'proposed' && proposalId !== null ? `proposed as ${proposalId}` : outcome;
+  const lines = Object.entries(values ?? {}).map(([field, { before, after }]) =>
+    action === 'create'
+      ? `    ${field}: ${displayValue(after)}`
+      : action === 'delete'
+        ? `    ${field}: ${displayValue(before)}`
+        : `    ${field}: ${displayValue(before)} → ${displayValue(after)}`,
+  );
+  return [`  ${told ?? 'not applied'}: would ${object}`, ...lines];
+}
+
+/** References by their names: `[bug, ui]`; other objects by what they hold: `{severity: "high"}`. */
+export function displayValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(displayValue).join(', ')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const { name, key, identifier, id } = value as Record<string, unknown>;
+  const named = [name, key, identifier, id].find((one) => typeof one === 'string');
+  if (typeof named === 'string') return named;
+  const held = Object.entries(value).map(([part, one]) => `${part}: ${displayValue(one)}`);
+  return `{${held.join(', ')}}`;
+}

@@ -1,0 +1,123 @@
+// `tatami trail ENG-12`: why an issue is what it is, as a tree.
+import { printable } from '../../platform/lib/text/printable.ts';
+import { wholeNumber } from './lib/flags.ts';
+import { printResult } from './lib/output.ts';
+import { sayingOf } from './lib/lookup.ts';
+import { displayValue } from './plugin/runs.ts';
+import { connect, type RemoteOptions } from './lib/remote.ts';
+
+interface Node {
+  id: string;
+  parentId: string | null;
+  kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
+  at: string;
+  types: string[];
+  actor: string | null;
+  fields: { field: string; from: unknown; to: unknown }[];
+  run: {
+    plugin: string;
+    version: string | null;
+    status: string;
+    ms: number | null;
+    calls: Record<string, number> | null;
+    error: string | null;
+    undoneBy: string | null;
+  } | null;
+  proposal: {
+    status: string;
+    title: string | null;
+    decidedBy: string | null;
+    undoneBy: string | null;
+  } | null;
+  undo: { changed: number; skipped: number } | null;
+  delivery: { webhookId: string; status: string; attempts: number } | null;
+}
+
+interface Trail {
+  data: { rootId: string; nodes: Node[] }[];
+  pageInfo: { hasNextPage: boolean; leftOut: string[] };
+}
+
+export interface TrailOptions extends RemoteOptions {
+  field?: string;
+  limit: string;
+}
+
+export async function trail(issue: string, options: TrailOptions): Promise<void> {
+  const query = new URLSearchParams({ limit: String(wholeNumber('--limit', options.limit, 1, 100)) });
+  if (options.field !== undefined) query.set('field', options.field);
+  const path = `/issues/${encodeURIComponent(issue)}/trail?${query.toString()}`;
+  const shown = await sayingOf('issue', issue, connect(options)<Trail>('GET', path));
+  printResult(shown, options, (page) => textOf(issue, page));
+}
+
+function textOf(issue: string, { data, pageInfo }: Trail): string {
+  if (data.length === 0) return `No changes of ${issue} are recorded.`;
+  const lines = data.flatMap(({ nodes }) =>
+    nodes.map((node) => `${'  '.repeat(depthOf(node, nodes))}${lineOf(node)}`),
+  );
+  if (pageInfo.leftOut.length > 0)
+    lines.push(`Some entries are hidden, because this key lacks ${pageInfo.leftOut.join(' and ')}.`);
+  if (pageInfo.hasNextPage) lines.push('More entries exist. Raise --limit to show them.');
+  return lines.join('\n');
+}
+
+function depthOf({ parentId }: Node, nodes: readonly Node[]): number {
+  const parent = nodes.find(({ id }) => id === parentId);
+  return parent ? 1 + depthOf(parent, nodes) : 0;
+}
+
+function lineOf(node: Node): string {
+  const { kind, at, actor, run, proposal, undo, delivery, id } = node;
+  const time = at.slice(0, 19).replace('T', ' ');
+  switch (kind) {
+    case 'delivery':
+      return `→ webhook ${delivery!.webhookId}: ${delivery!.status} (${delivery!.attempts} attempts)`;
+    case 'run':
+      return runLine(id, run!);
+    case 'proposal':
+      return proposalLine(id, proposal!);
+    case 'undo':
+      return `${time}  ↶ undone by ${printable(actor ?? '')} (${id}): ${undo!.changed} reverted, ${undo!.skipped} skipped`;
+    case 'event':
+      return `${time}  ${eventLine(node)}`;
+  }
+}
+
+function eventLine({ types, actor, fields }: Node): string {
+  const changed = fields.map(({ field, from, to }) => `${field}: ${value(from)} → ${value(to)}`).join(', ');
+  return `${types.join(', ')} by ${printable(actor ?? '')}${changed === '' ? '' : `  ${changed}`}`;
+}
+
+function proposalLine(
+  id: string,
+  { status, title, decidedBy, undoneBy }: NonNullable<Node['proposal']>,
+): string {
+  const parts = [
+    `${status.replace('_', ' ')}${decidedBy === null ? '' : ` by ${printable(decidedBy)}`}`,
+    ...(title === null ? [] : [printable(title)]),
+    ...(undoneBy === null ? [] : [`undone by ${undoneBy}`]),
+  ];
+  return `⤷ proposal (${id}): ${parts.join(', ')}`;
+}
+
+function runLine(
+  id: string,
+  { plugin, version, status, ms, calls, error, undoneBy }: NonNullable<Node['run']>,
+): string {
+  const made = Object.entries(calls ?? {}).map(([name, count]) => `${count} × ${name}`);
+  const parts = [
+    ...(ms === null ? [] : [`${Math.round(ms)} ms`]),
+    ...made,
+    ...(error === null ? [] : [printable(error)]),
+    ...(undoneBy === null ? [] : [`undone by ${undoneBy}`]),
+  ];
+  return `⤷ ${printable(plugin)}${version === null ? '' : ` ${printable(version)}`} ${status} (${id})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+}
+
+const valueCharsMax = 60;
+
+function value(given: unknown): string {
+  const line = printable(displayValue(given));
+  return line.length > valueCharsMax ? `${line.slice(0, valueCharsMax)}…` : line;
+}
