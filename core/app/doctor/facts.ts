@@ -67,8 +67,6 @@ function lazy<T>(make: () => T): () => T {
   return () => (cached ??= make());
 }
 
-// Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
-
 /** @returns the derived facts, with special facts in place of those of the same name */
 export function factsOf(contract: Contract, references: References): readonly Fact[] {
   const special = features.flatMap(({ facts }) => facts?.[contract.name]?.(references) ?? []);
