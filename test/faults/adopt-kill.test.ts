@@ -16,8 +16,8 @@ test.skipIf(!hasStrace)(
   async () => {
     await openStore(join(parent, 'made'), Date.now).close();
     const program = `const [, store, dir] = process.argv;
-      const { beginHistory } = await import(store + '/files/new-history.ts');
-      const { adoptDatabase } = await import(store + '/integrity/adopt.ts');
+      const { beginHistory } = await import(store + '/files/copied-database.ts');
+      const { adoptDatabase } = await import(store + '/integrity/identity.ts');
       beginHistory(dir + '/tatami.db', 0);
       adoptDatabase(dir);`;
     const store = join(import.meta.dir, '../../core/platform/store');

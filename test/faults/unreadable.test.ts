@@ -32,8 +32,8 @@ test.skipIf(!hasStrace)('an unreadable page is damaged, at a start and later (ne
     console.log(JSON.stringify(verifyPages(database)));`;
   expect(await failing('2..4+2', start)).toEqual({ damaged: [2], isUnsure: false });
   const later = `const [, integrity, database] = process.argv;
-    const { openScrub } = await import(integrity + '/scrub.ts');
-    const { readSums } = await import(integrity + '/pages/page-sums.ts');
+    const { openScrub } = await import(integrity + '/verify.ts');
+    const { readSums } = await import(integrity + '/page-sums.ts');
     console.log(JSON.stringify(openScrub(database, 8192).look(readSums(database), true).pages));`;
   expect(await failing('5', later)).toEqual([5]);
 });

@@ -1,5 +1,5 @@
 // `tatami version` and `tatami health`: the build, and the state of a server for containers and supervisors.
-import { embedded } from '../../platform/lib/process/own-program.ts';
+import { embedded } from '../../platform/lib/process/embedded.ts';
 import { version as number } from '../version.ts';
 import { CommandError, exitCodes, printResult } from './lib/output.ts';
 import { readRemote } from '../config/config.ts';

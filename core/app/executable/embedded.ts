@@ -10,7 +10,7 @@ import pluginsFile from 'artifact:plugins.part';
 import sdkFile from 'artifact:sdk.part';
 import sidecarFile from 'artifact:sidecar.part';
 import { readCacheDir } from '../config/config.ts';
-import type { Embedded } from '../../platform/lib/process/own-program.ts';
+import type { Embedded } from '../../platform/lib/process/embedded.ts';
 import { openCache, type Packed, proveNodeRuns } from './cache.ts';
 
 type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;

@@ -31,7 +31,7 @@ import { createMail } from '../../platform/lib/mail.ts';
 import { createAccountGrants, grantsOfAccount, oauthRoutes } from '../../features/oauth/index.ts';
 import { createProblems, type Problems } from '../../platform/lib/errors/failures.ts';
 import { createSealing } from '../../platform/lib/secrets/sealing.ts';
-import { embedded } from '../../platform/lib/process/own-program.ts';
+import { embedded } from '../../platform/lib/process/embedded.ts';
 import { createOutcomeCounter } from '../../platform/lib/outcome-counter.ts';
 import { createLoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { guideRoutes } from '../pages/guides.ts';

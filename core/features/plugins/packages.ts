@@ -11,7 +11,7 @@ import { sourceMapLookupOf, positionText, readStack, withSourcePositions } from 
 import { readFileSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SdkFiles } from '../../../sdk/plugin/bundle.ts';
-import { embedded } from '../../platform/lib/process/own-program.ts';
+import { embedded } from '../../platform/lib/process/embedded.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import type { App } from '../../kernel/http/app.ts';
 import { allScopes, expandScopes } from '../../kernel/rights/table.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { embedded } from '../lib/process/own-program.ts';
+import { embedded } from '../lib/process/embedded.ts';
 
 /** NODE_MODULE_VERSION of Node 24; the addon loads in no other version. */
 const nodeAbi = 137;

@@ -1,27 +1,6 @@
-// Parts that are on disk when Tatami runs from source, and embedded in the executable. From source,
-// `embedded` is null, and callers find or build the parts. The build replaces this file by
-// `core/app/executable/embedded.ts`.
-import { join } from 'node:path';
-
-export interface Embedded {
-  /** Returns the path of a file on disk, which is unpacked on demand. @throws Error saying what to do */
-  nodePath(): string;
-  isolatedVmPath(): string;
-  sidecarPrograms(): { sidecar: string; guest: string };
-  /** Packages of the first-party plugins, by name. */
-  plugins(): Readonly<Record<string, unknown>>;
-  /** SDK that plugins import, including types: path below the SDK's folder → source. */
-  sdkFiles(): Readonly<Record<string, string>>;
-  /** Unpacks missing files, so that an unusable directory is reported at startup. @throws Error saying what to do */
-  prepare(): void;
-  /** Unpacks missing files and checks the hash of all. @returns their paths */
-  verify(): string[];
-}
-
-export const embedded: Embedded | null = null;
-
 // Command line for starting Tatami as another process: from source, where Bun runs core/app/start/main.ts, and from the executable, which
 // contains Bun.
+import { join } from 'node:path';
 
 export const packageRoot = join(import.meta.dir, '../../../..');
 

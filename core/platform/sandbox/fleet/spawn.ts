@@ -1,7 +1,8 @@
 // Bundles the sidecar's programs; the executable contains them already bundled. Node cannot strip types with `--jitless`, which
 // disables the WebAssembly it needs, and programs passed on standard input or as an argument need no readable file in the jail.
 import { join } from 'node:path';
-import { cleanBunFlags, isExecutable, jailEntryWord, embedded } from '../../lib/process/own-program.ts';
+import { cleanBunFlags, isExecutable, jailEntryWord } from '../../lib/process/own-program.ts';
+import { embedded } from '../../lib/process/embedded.ts';
 import { createControlGroup, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
 import type { Confinement } from '../jail/prepare.ts';
 import { capResources, type User } from '../jail/core-side.ts';

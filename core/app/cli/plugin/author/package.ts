@@ -8,7 +8,7 @@ import {
   parsePackage,
 } from '../../../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../../../sdk/plugin/pack.ts';
-import { embedded } from '../../../../platform/lib/process/own-program.ts';
+import { embedded } from '../../../../platform/lib/process/embedded.ts';
 import {
   describePackage,
   requireKnown,
