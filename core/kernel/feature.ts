@@ -1,60 +1,23 @@
-// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all features, and
-// everything that they add is collected from that list.
+// A feature is what one folder of `core/features` adds to the program. `core/app/features.ts` lists all
+// features, and everything that they add is collected from that list.
+import type { TObject } from 'typebox';
+import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
 import type { Clock } from '../platform/lib/time/clock.ts';
 import type { Scope, Store } from '../platform/store/store.ts';
 import type { Committer } from './changes/commit.ts';
-import type { Directory, Services } from './context.ts';
-import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
-import type { TObject } from 'typebox';
 import type { Delegation } from './changes/delegation.ts';
-import type { Check, SpecialFacts } from './checks.ts';
 import type { AnyModel } from './changes/model.ts';
+import type { Check, SpecialFacts } from './checks.ts';
+import type { Directory, Services } from './context.ts';
 import type { Contract } from './contract/contract.ts';
+import type { DueTimer } from './event-reactions/due-timers.ts';
+import type { Reaction } from './event-reactions/reaction.ts';
 import type { EventType } from './events/catalogue.ts';
 import type { Tag } from './http/openapi/document.ts';
 import type { Route } from './http/route.ts';
-import type { DueTimer } from './event-reactions/due-timers.ts';
-import type { Reaction } from './event-reactions/reaction.ts';
-import type { Samples } from './samples.ts';
-import { type Resource, defineResource } from './resource/define.ts';
+import { defineResource, type Resource } from './resource/define.ts';
 import { modelOf } from './resource/model.ts';
-
-export interface BackgroundWorker {
-  /** Resumes what an earlier process did not finish. */
-  start(): Promise<void>;
-  /** Resolves when no background work is left. */
-  settled(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface WorkerDeps {
-  readonly services: Services;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}
-
-type CreateWorker = (deps: WorkerDeps) => BackgroundWorker;
-
-// Metrics of features, for Prometheus.
-
-export type LabelledValues = Iterable<readonly [label: string, value: number]>;
-
-interface MetricSource {
-  readonly store: Store;
-  readonly outcomeCounter: OutcomeCounter;
-}
-
-export interface Metric {
-  readonly type: 'gauge' | 'counter';
-  /** Name with the prefix `tatami_`; that of a counter ends in `_total`. */
-  readonly name: string;
-  readonly help: string;
-  /** Null for a single value, whose label is ignored. */
-  readonly label: string | null;
-  /** Called at each scrape. */
-  read(source: MetricSource): LabelledValues | Promise<LabelledValues>;
-}
+import type { Samples } from './samples.ts';
 
 export interface Feature {
   /** Name of the folder. */
@@ -96,3 +59,39 @@ export const plainFeature = (contract: Contract): Feature => ({
   name: contract.path,
   resources: [defineResource(contract, modelOf(contract))],
 });
+
+export interface BackgroundWorker {
+  /** Resumes what an earlier process did not finish. */
+  start(): Promise<void>;
+  /** Resolves when no background work is left. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerDeps {
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+type CreateWorker = (deps: WorkerDeps) => BackgroundWorker;
+
+export type LabelledValues = Iterable<readonly [label: string, value: number]>;
+
+interface MetricSource {
+  readonly store: Store;
+  readonly outcomeCounter: OutcomeCounter;
+}
+
+/** Metric of a feature, for Prometheus. */
+export interface Metric {
+  readonly type: 'gauge' | 'counter';
+  /** Name with the prefix `tatami_`; that of a counter ends in `_total`. */
+  readonly name: string;
+  readonly help: string;
+  /** Null for a single value, whose label is ignored. */
+  readonly label: string | null;
+  /** Called at each scrape. */
+  read(source: MetricSource): LabelledValues | Promise<LabelledValues>;
+}

@@ -1,8 +1,10 @@
-// HTML as a type: inserted values are escaped unless they are `Html`, so that no page can omit escaping.
+// Pages of this server: HTML as a type, whose inserted values are escaped unless they are `Html`, so that no
+// page can omit escaping; the layout and security policy of all pages, which load nothing from other servers;
+// and the forms, scripts and cookies of pages.
+import { createHash } from 'node:crypto';
 import { ApiError } from '../platform/lib/errors/errors.ts';
 import { parseJson } from '../platform/lib/json/json.ts';
-import type { RawRequest, RawAnswer } from './http/route.ts';
-import { createHash } from 'node:crypto';
+import type { RawAnswer, RawRequest } from './http/route.ts';
 
 export class Html {
   readonly text: string;
@@ -14,7 +16,9 @@ export class Html {
   }
 }
 
-/** A value inserted into HTML. Null, undefined and false render nothing; an array renders its parts in order. */
+/**
+ * A value inserted into HTML. Null, undefined and false render nothing; an array renders its parts in order.
+ */
 export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /** `html\`<p>${text}</p>\``: escapes every value, for content and for quoted attributes. */
@@ -40,106 +44,20 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-// The icon of all pages: a tatami mat of three panels.
+/** The icon of all pages: a tatami mat of three panels. */
 export const iconSvg =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1b6b3a"/><path d="M6 6h20v9H6zM6 17h9v9H6zM17 17h9v9h-9z" fill="#e8f5ec"/></svg>';
 
-/** The icon as a PNG of 32 × 32 pixels in an ICO file, which browsers request as `/favicon.ico` if a page names no icon. */
+/**
+ * The icon as a PNG of 32 × 32 pixels in an ICO file, which browsers request as `/favicon.ico` if a page
+ * names no icon.
+ */
 export const iconIco = new Uint8Array(
   Buffer.from(
     'AAABAAEAICAAAAEAIACRAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAG2s66PXs/IB/sgAAAAF0Uk5TAEDm2GYAAAA2SURBVHjaY2AIBQMGBlYII4BBFMIIQTBCoQCJEbUKCJZSkYHNipVZUDXUYWBYgelTeCDAggUACT1tmFfzYhkAAAAASUVORK5CYII=',
     'base64',
   ),
 );
-
-// Reads JSON requests of the scripts of our own pages.
-
-const bytesMax = 65_536;
-
-/**
- * @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed
- * if the body is not an object
- */
-export async function readScriptCall(
-  request: RawRequest,
-  baseUrl: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  requireOwnPage(request, baseUrl);
-  // A form of another site cannot send this type.
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw new ApiError('unsupported_media_type');
-  const body = parseJson(new TextDecoder().decode(await request.read(bytesMax)));
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new ApiError('validation_failed', 'Send a JSON object.');
-  return body as Record<string, unknown>;
-}
-
-// Cookies with the prefix `__Host-` (RFC 6265bis §4.1.3.2): bound to the host, hidden from scripts, and sent
-// only over secure connections, which in browsers include connections to loopback addresses.
-
-const prefix = '__Host-';
-
-/** Returns the value of a cookie in a request; null for none. */
-export function cookieOf(headers: Headers, name: string): string | null {
-  for (const pair of headers.get('cookie')?.split(';') ?? []) {
-    const at = pair.indexOf('=');
-    if (pair.slice(0, at).trim() === prefix + name) return pair.slice(at + 1).trim();
-  }
-  return null;
-}
-
-/** Returns a `Set-Cookie` line. @param seconds lifetime in the browser; 0 deletes the cookie */
-export function cookieLine(name: string, value: string, seconds: number): string {
-  return `${prefix}${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
-}
-
-// Reads submitted forms, with a size limit, and only from pages of this server.
-
-const formBytesMax = 65_536;
-
-/**
- * Returns the fields of a form that a page of this server sent. Browsers name the source of a form (`Sec-Fetch-Site`, W3C Fetch Metadata;
- * `Origin`, RFC 6454), and other sites cannot forge these headers, so that forms of other sites are rejected before they are read.
- * @param baseUrl of this server
- * @throws ApiError forbidden, unsupported_media_type, payload_too_large
- */
-export async function readForm(request: RawRequest, baseUrl: string): Promise<URLSearchParams> {
-  requireOwnPage(request, baseUrl);
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded')
-    throw new ApiError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.');
-  return new URLSearchParams(new TextDecoder().decode(await request.read(formBytesMax)));
-}
-
-/** @throws ApiError forbidden for a request that no page of this server sent */
-function requireOwnPage(request: RawRequest, baseUrl: string): void {
-  const { headers } = request;
-  const site = headers.get('sec-fetch-site');
-  const origin = headers.get('origin');
-  // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
-  const isOwnPage =
-    site === 'same-origin'
-      ? origin === 'null' || origin === originOf(baseUrl)
-      : site === null && origin === originOf(baseUrl);
-  // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is compared.
-  const isOwn = isOwnPage && isAtOwnHost(request, baseUrl);
-  if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
-}
-
-/** Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in nginx. */
-export function isAtOwnHost({ headers }: RawRequest, baseUrl: string): boolean {
-  const own = new URL(baseUrl);
-  const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
-  if (!URL.canParse(hostUrl)) return false;
-  const { hostname, port } = new URL(hostUrl);
-  return hostname === own.hostname && (port === '' || port === own.port);
-}
-
-const originOf = (url: string): string => new URL(url).origin;
-
-// Layout and security policy of all pages. Pages load nothing from other servers.
-
-// Design tokens and the style sheet of all pages.
 
 const tokens = `
 :root {
@@ -229,4 +147,92 @@ function policyOf({ script, formsLeadTo = [] }: PageOptions): string {
     "base-uri 'none'",
     `form-action ${["'self'", ...formsLeadTo].join(' ')}`,
   ].join('; ');
+}
+
+const bytesMax = 65_536;
+
+/**
+ * Returns the JSON body that the script of a page of this server sent.
+ * @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed
+ * if the body is not an object
+ */
+export async function readScriptCall(
+  request: RawRequest,
+  baseUrl: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  requireOwnPage(request, baseUrl);
+  // A form of another site cannot send this type.
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new ApiError('unsupported_media_type');
+  const body = parseJson(new TextDecoder().decode(await request.read(bytesMax)));
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ApiError('validation_failed', 'Send a JSON object.');
+  return body as Record<string, unknown>;
+}
+
+const formBytesMax = 65_536;
+
+/**
+ * Returns the fields of a form that a page of this server sent. Browsers name the source of a form
+ * (`Sec-Fetch-Site`, W3C Fetch Metadata; `Origin`, RFC 6454), and other sites cannot forge these headers, so
+ * that forms of other sites are rejected before they are read.
+ * @param baseUrl of this server
+ * @throws ApiError forbidden, unsupported_media_type, payload_too_large
+ */
+export async function readForm(request: RawRequest, baseUrl: string): Promise<URLSearchParams> {
+  requireOwnPage(request, baseUrl);
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded')
+    throw new ApiError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.');
+  return new URLSearchParams(new TextDecoder().decode(await request.read(formBytesMax)));
+}
+
+/** @throws ApiError forbidden for a request that no page of this server sent */
+function requireOwnPage(request: RawRequest, baseUrl: string): void {
+  const { headers } = request;
+  const site = headers.get('sec-fetch-site');
+  const origin = headers.get('origin');
+  // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
+  const isOwnPage =
+    site === 'same-origin'
+      ? origin === 'null' || origin === originOf(baseUrl)
+      : site === null && origin === originOf(baseUrl);
+  // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is
+  // compared.
+  const isOwn = isOwnPage && isAtOwnHost(request, baseUrl);
+  if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
+}
+
+/**
+ * Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in
+ * nginx.
+ */
+export function isAtOwnHost({ headers }: RawRequest, baseUrl: string): boolean {
+  const own = new URL(baseUrl);
+  const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
+  if (!URL.canParse(hostUrl)) return false;
+  const { hostname, port } = new URL(hostUrl);
+  return hostname === own.hostname && (port === '' || port === own.port);
+}
+
+const originOf = (url: string): string => new URL(url).origin;
+
+/**
+ * Prefix of cookies (RFC 6265bis §4.1.3.2) that are bound to the host, hidden from scripts, and sent only
+ * over secure connections, which in browsers include connections to loopback addresses.
+ */
+const prefix = '__Host-';
+
+/** Returns the value of a cookie in a request; null for none. */
+export function cookieOf(headers: Headers, name: string): string | null {
+  for (const pair of headers.get('cookie')?.split(';') ?? []) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at).trim() === prefix + name) return pair.slice(at + 1).trim();
+  }
+  return null;
+}
+
+/** Returns a `Set-Cookie` line. @param seconds lifetime in the browser; 0 deletes the cookie */
+export function cookieLine(name: string, value: string, seconds: number): string {
+  return `${prefix}${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
 }

@@ -1,11 +1,21 @@
-// An operation returns a change set instead of writing: the changes of entities, and the response. The caller's mode decides whether it is
-// committed, simulated or staged. docs/spec/README.md › Principles.
-import type { View } from '../context.ts';
+// Changes of entities, and the change set that an operation returns instead of writing: changes and a
+// response. The caller's mode decides whether it is committed, simulated or staged (docs/spec/README.md ›
+// Principles). Also describes changes for people who decide on them.
+import { createHash } from 'node:crypto';
 import type { Op, Scope } from '../../platform/store/store.ts';
+import type { View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { Actor, Cause } from '../events/event.ts';
-import { createHash } from 'node:crypto';
 import { hidePending } from '../events/log/packing.ts';
+
+export interface Entity {
+  readonly id: string;
+  /** 1 at creation, incremented by every change. */
+  readonly version: number;
+}
+
+/** Entity to be created: the model assigns its version. */
+export type NewEntity<E extends Entity> = Omit<E, 'version'>;
 
 /** View of the objects that a commit changes. */
 export interface CommitView extends View {
@@ -26,15 +36,6 @@ export const withoutCommit = ({ directory, baseUrl }: View): CommitView => ({
  */
 export const asLeft = <E extends Entity>(view: CommitView, kind: string, entity: E): E =>
   (view.after(kind, entity.id) as E | undefined) ?? entity;
-
-export interface Entity {
-  readonly id: string;
-  /** 1 at creation, incremented by every change. */
-  readonly version: number;
-}
-
-/** Entity to be created: the model assigns its version. */
-export type NewEntity<E extends Entity> = Omit<E, 'version'>;
 
 /** Version of a manual order, such as the cards of a board; 0 until the first placement. */
 export interface OrderVersion {
@@ -68,7 +69,10 @@ export interface Change {
   readonly actor?: Actor;
   ops(scope: Scope): Op[];
   events(view: CommitView): EventDraft[];
-  /** True if the object belongs to one of these teams before and after the change. Absent for objects without a team. */
+  /**
+   * True if the object belongs to one of these teams before and after the change. Absent for objects without
+   * a team.
+   */
   isOfTeams?(ids: ReadonlySet<string>): boolean;
   /** Merges this change with a later one of the same entity: the first `before`, the last `after`. */
   followedBy(later: Change): Change;
@@ -141,8 +145,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
   );
 }
 
-// Builds changes that write no row and are recorded only as an event in the log.
-
+/** Returns a change that writes no row and is recorded only as an event in the log. */
 export function announce(
   entity: { readonly kind: string; readonly id: string },
   type: EventType,
@@ -176,12 +179,11 @@ export function announce(
   };
 }
 
-// Computes the values of each field before and after a change, in their API representation.
-
 interface Value {
   readonly before: unknown;
   readonly after: unknown;
 }
+/** Values of each field before and after a change, in their API representation. */
 export type FieldChanges = Readonly<Record<string, Value>>;
 
 export const valueCharsMax = 1_000;
@@ -299,8 +301,6 @@ export function short(value: unknown): unknown {
 export function cutText(text: string): string {
   return `${text.slice(0, valueCharsMax).toWellFormed()}…`;
 }
-
-// Display name of a changed object, from the data of its event.
 
 type ObjectData = Readonly<Record<string, unknown>>;
 

@@ -1,86 +1,13 @@
-// Guards orders in which objects are placed by their neighbors (cards of a board, sub-issues, positions). A plan reads the version of the
-// order before any neighbor, and its batch commits only at that version, so that places are computed one after the other.
-import type { Context, Directory, View } from '../context.ts';
-import { tenantStatement, type SqlRow, type Statement, type Value } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import type { Change, OrderVersion, Entity } from './change.ts';
+// Finds the rows of an entity, one or many, by id or alias. Staged changes of a run are included, a run may
+// read at a past moment, and objects of teams that the caller cannot see are not found. Also guards manual
+// orders, and records reads for the read set of a run.
 import type { Condition } from '../../platform/store/page.ts';
+import { type SqlRow, type Statement, tenantStatement, type Value } from '../../platform/store/statement.ts';
+import { type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
+import type { Context, Directory, View } from '../context.ts';
+import type { Change, Entity, OrderVersion } from './change.ts';
 import type { Columns } from './operations.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
-
-const versionOf = tenantStatement<{ version: number }>(
-  'order_versions.read',
-  'SELECT version FROM order_versions WHERE workspace_id = :ws AND id = :id',
-);
-/** Changes no row if an object was placed in the order after the version was read. */
-const advance = tenantStatement(
-  'order_versions.advance',
-  `INSERT INTO order_versions (workspace_id, id, version) VALUES (:ws, :id, :version + 1)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET version = version + 1 WHERE version = :version`,
-);
-
-/**
- * Must be called before the neighbors are read. Within a run, returns the version read for its first
- * placement.
- */
-export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
-  const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
-  if (known) return known;
-  return { id, version: (await store.readOne(scope, versionOf, { id }))?.version ?? 0 };
-}
-
-/** Returns one op for each order of a batch, however many changes place something in it. */
-export function orderOps(scope: Scope, changes: readonly Change[]): Op[] {
-  const orders = new Map<string, OrderVersion>();
-  for (const { order } of changes) if (order && !orders.has(order.id)) orders.set(order.id, order);
-  return [...orders.values()].map(({ id, version }) =>
-    tenantOp(scope, advance, { id, version }, { expectRows: 1 }),
-  );
-}
-
-// Lets a run read objects as of a past moment, in the state that the log records.
-
-type Wire = Readonly<Record<string, unknown>>;
-
-export interface Past {
-  /** Sequence of the last event that the state includes. */
-  readonly sequence: number;
-  readonly atMs: number;
-  /** Names and settings at that moment. */
-  readonly directory: Directory;
-  /**
-   * Returns the past responses by id, without objects that did not exist; null if the log does not have them.
-   */
-  responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
-}
-
-/** Returns the past row, derived from the present row and the past response. */
-export type AsItWas<E> = (now: E, was: Wire, directory: Directory) => E;
-
-/** Returns the rows at the past moment, in the same order; undefined for an object that did not exist. */
-export async function asThen<E extends Entity>(
-  past: Past | null,
-  model: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },
-  now: readonly E[],
-): Promise<readonly (E | undefined)[]> {
-  if (past === null || now.length === 0 || !model.asItWas) return now;
-  const were = await past.responses(model.name, now);
-  if (were === null) return now;
-  const { asItWas } = model;
-  return now.map((entity) => {
-    const was = were.get(entity.id);
-    if (was) return asItWas(entity, was, past.directory);
-    // For an object without events only the time of its creation is known.
-    return isOlder(entity, past) ? entity : undefined;
-  });
-}
-
-function isOlder(entity: Entity & { readonly createdAt?: number }, { atMs }: Past): boolean {
-  return (entity.createdAt ?? Number.POSITIVE_INFINITY) < atMs;
-}
-
-// Finds the rows of an entity, one or many, by id or alias. Staged changes of a run are included, and objects of teams that the caller
-// cannot see are not found.
 
 /** Unique name of an object other than its id, found through a unique index. */
 export interface Alias {
@@ -169,7 +96,9 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
 
 type AliasValues = Readonly<Record<string, Value>>;
 
-/** Returns [name, …alias column values] per valid alias, in column order. Skips texts that are not aliases. */
+/**
+ * Returns [name, …alias column values] per valid alias, in column order. Skips texts that are not aliases.
+ */
 function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
   return names.flatMap((candidate) => {
     const values = alias?.values(candidate, ctx);
@@ -218,11 +147,17 @@ export function areAmong(teams: string | readonly string[], ids: ReadonlySet<str
   return typeof teams === 'string' ? ids.has(teams) : teams.every((id) => ids.has(id));
 }
 
-/** Records reads of one entity in the read set of a plugin run: rows by version, names that no object has, lists. */
+/**
+ * Records reads of one entity in the read set of a plugin run: rows by version, names that no object has,
+ * lists.
+ */
 interface Reading {
   /** Records a lookup by id, with or without a result. */
   note<E extends Entity>(ctx: Context, id: string, found: E | undefined): E | undefined;
-  /** Records a lookup by alias. If no object was found, every later change of any object of the entity is a conflict. */
+  /**
+   * Records a lookup by alias. If no object was found, every later change of any object of the entity is a
+   * conflict.
+   */
   noteByName(ctx: Context, found: Entity | undefined): void;
   noteMany(ctx: Context, ids: readonly string[], found: readonly Entity[]): void;
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
@@ -250,4 +185,75 @@ export function readingOf(name: string, table: string): Reading {
       reads.list(name, table, where);
     },
   };
+}
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** Past moment at which a run reads objects, in the state that the log records. */
+export interface Past {
+  /** Sequence of the last event that the state includes. */
+  readonly sequence: number;
+  readonly atMs: number;
+  /** Names and settings at that moment. */
+  readonly directory: Directory;
+  /**
+   * Returns the past responses by id, without objects that did not exist; null if the log does not have them.
+   */
+  responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
+}
+
+/** Returns the past row, derived from the present row and the past response. */
+export type AsItWas<E> = (now: E, was: Wire, directory: Directory) => E;
+
+/** Returns the rows at the past moment, in the same order; undefined for an object that did not exist. */
+export async function asThen<E extends Entity>(
+  past: Past | null,
+  model: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },
+  now: readonly E[],
+): Promise<readonly (E | undefined)[]> {
+  if (past === null || now.length === 0 || !model.asItWas) return now;
+  const were = await past.responses(model.name, now);
+  if (were === null) return now;
+  const { asItWas } = model;
+  return now.map((entity) => {
+    const was = were.get(entity.id);
+    if (was) return asItWas(entity, was, past.directory);
+    // For an object without events only the time of its creation is known.
+    return isOlder(entity, past) ? entity : undefined;
+  });
+}
+
+function isOlder(entity: Entity & { readonly createdAt?: number }, { atMs }: Past): boolean {
+  return (entity.createdAt ?? Number.POSITIVE_INFINITY) < atMs;
+}
+
+const versionOf = tenantStatement<{ version: number }>(
+  'order_versions.read',
+  'SELECT version FROM order_versions WHERE workspace_id = :ws AND id = :id',
+);
+/** Changes no row if an object was placed in the order after the version was read. */
+const advance = tenantStatement(
+  'order_versions.advance',
+  `INSERT INTO order_versions (workspace_id, id, version) VALUES (:ws, :id, :version + 1)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET version = version + 1 WHERE version = :version`,
+);
+
+/**
+ * Reads the version of an order in which objects are placed by their neighbors (cards of a board, sub-issues,
+ * positions). Must be called before the neighbors are read: the batch commits only at this version, so that
+ * places are computed one after the other. Within a run, returns the version read for its first placement.
+ */
+export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
+  const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
+  if (known) return known;
+  return { id, version: (await store.readOne(scope, versionOf, { id }))?.version ?? 0 };
+}
+
+/** Returns one op for each order of a batch, however many changes place something in it. */
+export function orderOps(scope: Scope, changes: readonly Change[]): Op[] {
+  const orders = new Map<string, OrderVersion>();
+  for (const { order } of changes) if (order && !orders.has(order.id)) orders.set(order.id, order);
+  return [...orders.values()].map(({ id, version }) =>
+    tenantOp(scope, advance, { id, version }, { expectRows: 1 }),
+  );
 }

@@ -1,15 +1,16 @@
-// Lists the objects of a model in their public representation: a page by keyset, with the staged changes of a plugin run applied (changed
-// fields appear, new objects do not). Objects of teams that the caller cannot see are omitted.
-import type { Context } from '../context.ts';
+// Lists the objects of a model in their public representation: a page by keyset, with the staged changes of a
+// plugin run applied (changed fields appear, new objects do not). Objects of teams that the caller cannot see
+// are omitted.
 import type { CursorValue } from '../../platform/lib/cursor.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { limitDefault } from '../../platform/lib/schema.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
-import { readPage, type Condition, type Page, type SortKey } from '../../platform/store/page.ts';
+import { type Condition, type Page, readPage, type SortKey } from '../../platform/store/page.ts';
 import type { Scope, Store } from '../../platform/store/store.ts';
+import type { Context } from '../context.ts';
 import type { Entity } from './change.ts';
-import type { AnyModel, EntityModel } from './model.ts';
 import { asThen } from './find.ts';
+import type { AnyModel, EntityModel } from './model.ts';
 
 export interface PageParameters {
   readonly limit?: number;

@@ -1,19 +1,23 @@
-// Maps the fields of an entity to the columns of its table, to read and write rows.
-import {
-  type SqlRow,
-  type Value,
-  composedStatement,
-  tenantStatement,
-  type Statement,
-} from '../../platform/store/statement.ts';
-import type { Entity, ChangeSet, NewEntity } from './change.ts';
-import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
-import type { Context } from '../context.ts';
+// Parts that models and operations share: the mapping of fields to columns, the ops that write the row of an
+// entity, and the change sets of a creation, an update and a deletion.
 import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
-import type { EntityModel } from './model.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
+import {
+  composedStatement,
+  type SqlRow,
+  type Statement,
+  tenantStatement,
+  type Value,
+} from '../../platform/store/statement.ts';
+import { type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
+import type { Context } from '../context.ts';
+import type { ChangeSet, Entity, NewEntity } from './change.ts';
+import type { EntityModel } from './model.ts';
 
-/** Mapping of one value. With `select` but no `column`, the value is computed on read and written by `related`. */
+/**
+ * Mapping of one value. With `select` but no `column`, the value is computed on read and written by
+ * `related`.
+ */
 export interface Column<T = unknown> {
   readonly column?: string;
   readonly select?: string;
@@ -45,6 +49,7 @@ export interface PickedFields {
   read(row: SqlRow): object;
 }
 
+/** Maps the fields of an entity to the columns of its table, to read and write rows. */
 export interface Columns<E extends Entity> extends PickedFields {
   read(row: SqlRow): E;
   /** Names of the columns that a write of a row sets. */
@@ -54,7 +59,10 @@ export interface Columns<E extends Entity> extends PickedFields {
   pick(names: readonly string[]): PickedFields;
 }
 
-/** @param bySql columns whose values an expression of the insert computes: they are written without a bound value */
+/**
+ * @param bySql columns whose values an expression of the insert computes: they are written without a bound
+ * value
+ */
 export function columnsOf<E extends Entity>(
   fields: Readonly<Record<string, string | Column>>,
   bySql: ReadonlySet<string>,
@@ -66,7 +74,8 @@ export function columnsOf<E extends Entity>(
   const written = all.filter(({ column }) => column !== undefined);
   const bound = written.filter(({ alias }) => !bySql.has(alias));
 
-  // A copy of a full template has all properties from the start, which is cheaper than adding them one by one.
+  // A copy of a full template has all properties from the start, which is cheaper than adding them one by
+  // one.
   const empty = Object.fromEntries(
     ['id', 'version', ...all.map(({ name }) => name)].map((name) => [name, null]),
   );
@@ -105,15 +114,17 @@ export function columnsOf<E extends Entity>(
   };
 }
 
-// Ops that write the row of an entity: an insert of all columns, or an update of the changed columns at the version that was read.
-
+/** Writes the row of an entity: an insert of all columns, or an update of the changed columns. */
 export interface EntityOps<E extends Entity> {
   insert(scope: Scope, entity: E): Op;
   /** Fails if the row is no longer at the version of `before`. */
   update(scope: Scope, before: E, after: E): Op;
 }
 
-/** @param expressions values that SQL computes on insert: column → expression over the parameters of the statement */
+/**
+ * @param expressions values that SQL computes on insert: column → expression over the parameters of the
+ * statement
+ */
 export function entityOpsOf<E extends Entity>(
   table: string,
   columns: Columns<E>,
@@ -164,8 +175,6 @@ function updatesOf(table: string): (changed: readonly string[]) => Statement {
     return statement;
   };
 }
-
-// Steps that most operations share: get or 404, check the precondition, turn an update into a change set.
 
 /** @throws ApiError not_found, also for a soft-deleted object */
 export async function getEntity<E extends Entity, W>(
@@ -233,6 +242,8 @@ export function removed<E extends Entity, W>(
   return { changes: change ? [change] : [], body: undefined };
 }
 
+let cachedDay = { day: Number.NaN, text: '' };
+
 /** Formats a stored time as ISO 8601 in UTC. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
@@ -246,5 +257,3 @@ export function isoTime(ms: number | null): string | null {
   const millis = rest % 1000;
   return `${cachedDay.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
 }
-
-let cachedDay = { day: Number.NaN, text: '' };

@@ -1,8 +1,8 @@
 // Records the reads of a plugin run, so that its commit is rejected if any data that it read has changed.
 // docs/spec/plugins.md › Isolation.
 import type { Condition } from '../../platform/store/page.ts';
-import { composedStatement, tenantStatement, type Statement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
+import { composedStatement, type Statement, tenantStatement } from '../../platform/store/statement.ts';
+import { type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
 import type { Change } from './change.ts';
 
 /** Statement that returns one row if the rows are as they were read, and none otherwise. */
@@ -102,12 +102,18 @@ export class ReadSet {
     this.#any = true;
   }
 
-  /** Records a read of data without events. @param guard checks that the data is as it was at the first call for the key */
+  /**
+   * Records a read of data without events.
+   * @param guard checks that the data is as it was at the first call for the key
+   */
   other(key: string, guard: (scope: Scope) => Op): void {
     if (!this.#others.has(key)) this.#others.set(key, guard);
   }
 
-  /** Returns ops that reject a batch if anything that was read has changed; none for a run that has read nothing. */
+  /**
+   * Returns ops that reject a batch if anything that was read has changed; none for a run that has read
+   * nothing.
+   */
   guards(scope: Scope, changes: readonly Change[]): Op[] {
     if (!this.#isUsed) return [];
     const since = this.#since ?? 0;

@@ -2,14 +2,14 @@
 // written in the batch that sets it and deleted in the batch of its changes, so it fires exactly once across
 // crashes and restarts. Due times are calendar times and are not adjusted when the clock is set. See
 // docs/decisions/0039.
-import type { Change, PlannedWrites } from '../changes/change.ts';
-import type { Context, Directory, Services } from '../context.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, backgroundCommitDelayMs } from '../../platform/store/store.ts';
+import { backgroundCommitDelayMs, type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
+import type { Change, PlannedWrites } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
+import type { Context, Directory, Services } from '../context.ts';
 import type { SeenTimes } from '../events/wall-clock.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work/queue.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
 import { acting } from './reaction.ts';
 
 export interface DueTimer {
@@ -26,6 +26,23 @@ export interface DueTimer {
    * after a conflict with concurrent changes.
    */
   fire(ctx: Context, id: string): Promise<PlannedWrites>;
+}
+
+export interface DueTimers {
+  start(): Promise<void>;
+  /** Checks for due timers after the clock was set. */
+  followClock(): Promise<void>;
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface DueTimerOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly owner: string;
+  readonly seen: SeenTimes;
 }
 
 /** Setting a timer ends its lease, so the commit of a worker that still has the lease fails. */
@@ -48,8 +65,6 @@ export function timerOp(scope: Scope, name: string, id: string, dueAtMs: number 
     : tenantOp(scope, set, { id: row, kind: name, dueAt: dueAtMs });
 }
 
-// Fires timers. Each type of timer has a work queue.
-
 /** Maximum number of timers of one type processed concurrently; their commits share a sync. */
 const concurrentMax = 64;
 /**
@@ -59,23 +74,7 @@ const paceMs = 4;
 /** Maximum number of attempts to plan the changes of a timer while other commits change the same objects. */
 const plansMax = 10;
 
-export interface DueTimers {
-  start(): Promise<void>;
-  /** Checks for due timers after the clock was set. */
-  followClock(): Promise<void>;
-  settled(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-interface DueTimerOptions {
-  readonly services: Services;
-  readonly clock: Clock;
-  readonly committer: Committer;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly owner: string;
-  readonly seen: SeenTimes;
-}
-
+/** Fires timers. Each type of timer has a work queue. */
 export function createDueTimers(options: DueTimerOptions, timers: readonly DueTimer[]): DueTimers {
   const queues = timers.map((timer) => createTimerQueue(options, timer));
   return {

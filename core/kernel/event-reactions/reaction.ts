@@ -1,25 +1,25 @@
 // A reaction turns events into changes, for example an assignment into an inbox item. Reactions read the
 // event log, so they process every write without slowing it. The changes are committed together with the
 // cursor, so each event is processed exactly once across crashes. See docs/decisions/0039.
+import { errorForLog } from '../../platform/lib/errors/failures.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import type { Log } from '../../platform/lib/log.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import {
+  backgroundCommitDelayMs,
+  type Op,
+  type Scope,
+  scopeOf,
+  type Store,
+  tenantOp,
+} from '../../platform/store/store.ts';
 import type { PlannedWrites } from '../changes/change.ts';
+import { type Author, systemAuthor } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import type { EventRow } from '../events/event.ts';
-import { systemAuthor, type Author } from '../changes/commit.ts';
-import { idPrefixes } from '../../platform/lib/ids.ts';
-import { allScopes } from '../rights/table.ts';
-import {
-  type Scope,
-  backgroundCommitDelayMs,
-  scopeOf,
-  tenantOp,
-  type Op,
-  type Store,
-} from '../../platform/store/store.ts';
 import { moveCursor, readCursor } from '../events/consumers/consumer-positions.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import { errorForLog } from '../../platform/lib/errors/failures.ts';
-import type { Log } from '../../platform/lib/log.ts';
+import type { EventRow } from '../events/event.ts';
+import { allScopes } from '../rights/table.ts';
 
 export interface Reaction {
   /**
@@ -39,9 +39,6 @@ export interface Reaction {
 
 export const nothing: PlannedWrites = { changes: [] };
 
-// Context of changes that the server makes itself: all teams of the workspace are visible, and all scopes are
-// granted.
-
 const everyScope: ReadonlySet<string> = new Set(allScopes);
 
 interface Acting {
@@ -49,7 +46,11 @@ interface Acting {
   readonly author: Author;
 }
 
-/** @param part component that events name as their actor, such as `sla` */
+/**
+ * Returns the context of changes that the server makes itself: all teams of the workspace are visible, and
+ * all scopes are granted.
+ * @param part component that events name as their actor, such as `sla`
+ */
 export function acting(services: Services, scope: Scope, part: string, directory: Directory): Acting {
   const author = systemAuthor(scope, part, directory);
   const ctx: Context = {
@@ -66,10 +67,6 @@ export function acting(services: Services, scope: Scope, part: string, directory
   return { ctx, author };
 }
 
-// Cursors of a reaction, one for each workspace. Changes are committed together with the new cursor. After
-// events without changes, the cursor is stored with a delay: these events must not be read again much later,
-// because a rule added in the meantime could match them.
-
 /** Delay in milliseconds after which the cursor is stored when no more events are pending. */
 const restMs = 1_000;
 const idleEvents = 2_000;
@@ -80,6 +77,11 @@ interface LogCursor {
   stored: number;
 }
 
+/**
+ * Cursors of a reaction, one for each workspace. Changes are committed together with the new cursor. After
+ * events without changes, the cursor is stored with a delay: these events must not be read again much later,
+ * because a rule added in the meantime could match them.
+ */
 interface ReactionCursors {
   of(scope: Scope): Promise<Readonly<LogCursor>>;
   /**

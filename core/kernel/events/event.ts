@@ -1,10 +1,11 @@
-// Actor and cause of an event, passed from the request to every reader of the log.
+// Events: their actor and cause, their stored form, and their public form. One pure function renders an event
+// for every reader (feed, stream, webhooks, plugins, history), so all of them receive the same bytes.
 import type { EventType } from './catalogue.ts';
 import { commitAssignedRule } from './log/packing.ts';
 
 /**
- * Actor of a change. `id` names a member, an API key, an app or a plugin install; `memberId` is the member that a key
- * or an app acts for.
+ * Actor of a change. `id` names a member, an API key, an app or a plugin install; `memberId` is the member
+ * that a key or an app acts for.
  */
 export interface Actor {
   readonly kind: 'user' | 'api_key' | 'app' | 'plugin' | 'system';
@@ -23,9 +24,6 @@ export interface Cause {
   /** Actor that called the plugin action. */
   readonly onBehalfOf?: Actor;
 }
-
-// Stored and public form of an event. One pure function renders it for every reader (feed, stream, webhooks, plugins,
-// history), so all of them receive the same bytes. Spec: docs/spec/events.md › The envelope.
 
 /** Event without its content, before the log assigns its sequence. */
 export interface EventHead {

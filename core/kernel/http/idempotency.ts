@@ -1,15 +1,199 @@
-// Stores a response without its long fields: a repeated request contains the fields that were copied from it,
-// and event data contains the fields of objects. A key therefore takes a few hundred bytes, however long the
-// response is. docs/decisions/0004.
-import { readParts, findCommitAssigned } from '../events/log/log.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { type Scope, type Store, tenantOp, type Op } from '../../platform/store/store.ts';
+// Idempotency keys. The row of a key is committed in the same batch as the effect, so either both exist or
+// neither does. A key is scoped to a credential (`tokenId` of the principal, which outlives a renewed token),
+// a method and a path, and expires after 24 h. Only completed writes are stored: a rejected request had no
+// effect to repeat.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { sealedFor, type SealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { type SealedFor, sealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { type Op, type Scope, type Store, tenantOp } from '../../platform/store/store.ts';
+import { findCommitAssigned, readParts } from '../events/log/log.ts';
 import { completeText, waitsForCommit } from '../events/log/packing.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './response/response.ts';
+
+const idempotencyHours = 24;
+
+interface StoredAnswer {
+  body_hash: string;
+  status: number;
+  headers_json: string;
+  body: Uint8Array | ArrayBuffer;
+  sealed: number;
+  expires_at: number;
+  recall_json: string | null;
+  after_sequence: number | null;
+}
+
+const find = tenantStatement<StoredAnswer>(
+  'idempotency.find',
+  'SELECT body_hash, status, headers_json, body, sealed, expires_at, recall_json, after_sequence FROM idempotency WHERE workspace_id = :ws AND id = :id',
+);
+const removeExpired = tenantStatement(
+  'idempotency.remove_expired',
+  'DELETE FROM idempotency WHERE workspace_id = :ws AND expires_at <= :now AND id = :id',
+);
+const insert = tenantStatement(
+  'idempotency.insert',
+  `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at, recall_json, after_sequence)
+   VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt, :recall,
+     CASE WHEN :recall IS NOT NULL OR :learns THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
+);
+
+interface StoredHeaders {
+  readonly etag?: string;
+  readonly location?: string;
+}
+
+/** Claim of a running request on its key. */
+export interface KeyClaim {
+  /**
+   * Returns the response to an earlier identical request; null if there was none.
+   * @throws ApiError idempotency_key_reused
+   */
+  replay(): Promise<WrittenAnswer | null>;
+  /**
+   * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`,
+   * another request has already used the key.
+   * @param answer response, including its JSON
+   * @param emitted objects for which the batch emits events, by id
+   */
+  guards(answer: WrittenAnswer, emitted: ReadonlyMap<string, object>): Op[];
+  release(): void;
+}
+
+interface KeyedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  /** Text that is equal for repeats of a request. */
+  readonly text: string;
+  /** Parsed body. */
+  readonly value: unknown;
+  /** True if the response contains a one-time secret: the stored response is then complete, and encrypted. */
+  readonly secret: boolean;
+}
+
+export interface IdempotencyKeys {
+  /** @throws ApiError idempotency_in_progress, idempotency_key_reused */
+  claim(scope: Scope, tokenId: string, request: KeyedRequest): KeyClaim;
+}
+
+interface KeysOptions {
+  readonly store: Store;
+  readonly sealing: Sealing;
+  readonly nowMs: () => number;
+}
+
+/** Request, with the key under which its response is stored. */
+interface Claimed {
+  readonly scope: Scope;
+  readonly request: KeyedRequest;
+  readonly id: string;
+  readonly bodyHash: string;
+  /** Purpose for which a secret response is sealed. */
+  readonly purpose: SealedFor;
+}
+
+export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
+  /**
+   * Hashes of the texts of requests in progress, by key. Each request removes its entry when it ends, which
+   * bounds the map.
+   */
+  const inFlight = new Map<string, string>();
+  return {
+    claim(scope, tokenId, request) {
+      const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
+      const bodyHash = sha256(request.text);
+      const inFlightKey = `${scope.workspaceId} ${id}`;
+      const running = inFlight.get(inFlightKey);
+      if (running !== undefined)
+        throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
+      inFlight.set(inFlightKey, bodyHash);
+      const purpose = sealedFor('idempotency', scope.workspaceId, id);
+      const claimed: Claimed = { scope, request, id, bodyHash, purpose };
+      return {
+        replay: () => findStoredAnswer(options, claimed),
+        guards: (answer, emitted) => storeAnswerOps(options, claimed, answer, emitted),
+        release: () => void inFlight.delete(inFlightKey),
+      };
+    },
+  };
+}
+
+async function findStoredAnswer(
+  { store, sealing, nowMs }: KeysOptions,
+  { scope, request, id, bodyHash, purpose }: Claimed,
+): Promise<WrittenAnswer | null> {
+  const row = await store.readOne(scope, find, { id });
+  if (!row || row.expires_at <= nowMs()) return null;
+  if (row.body_hash !== bodyHash)
+    throw new ApiError(
+      'idempotency_key_reused',
+      'This idempotency key was used with a different body or parameter. Use a new key for a new request.',
+    );
+  const bytes = new Uint8Array(row.body);
+  const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
+  const recalled = row.recall_json === null ? null : (JSON.parse(row.recall_json) as Recalled[]);
+  const after = row.after_sequence ?? 0;
+  const whole = recalled
+    ? await recall(store, scope, { text: stored, recalled }, after, request.value)
+    : stored;
+  const text =
+    whole === '' ? null : await completeText(whole, (of) => findCommitAssigned(store, scope, of, after));
+  const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
+  return {
+    kind: 'written',
+    status: row.status,
+    body: undefined,
+    text,
+    version: etag === undefined ? undefined : (ifMatchVersion(etag) ?? undefined),
+    location,
+    isReplay: true,
+  };
+}
+
+function storeAnswerOps(
+  { sealing, nowMs }: KeysOptions,
+  { scope, request, id, bodyHash, purpose }: Claimed,
+  { status, body, text, version, location }: WrittenAnswer,
+  emitted: ReadonlyMap<string, object>,
+): Op[] {
+  const now = nowMs();
+  const short = request.secret ? null : shorten(text ?? '', body, request.value, emitted);
+  const storedText = short?.text ?? text ?? '';
+  const headers: StoredHeaders = {
+    ...(version === undefined ? {} : { etag: etagOf(version, storedText) }),
+    ...(location === undefined ? {} : { location }),
+  };
+  return [
+    tenantOp(scope, removeExpired, { id, now }),
+    tenantOp(scope, insert, {
+      id,
+      bodyHash,
+      status,
+      headers: JSON.stringify(headers),
+      body: request.secret ? sealing.seal(storedText, purpose) : new TextEncoder().encode(storedText),
+      sealed: request.secret ? 1 : 0,
+      recall: short && JSON.stringify(short.recalled),
+      learns: mayHaveEarlierValue(status, storedText) ? 1 : 0,
+      now,
+      expiresAt: now + idempotencyHours * 3_600_000,
+    }),
+  ];
+}
+
+/**
+ * A created object gets its commit-assigned values in this commit; an existing one may have got them in an
+ * earlier commit.
+ */
+function mayHaveEarlierValue(status: number, text: string): boolean {
+  return status !== 201 && waitsForCommit(text);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
 
 /** Maximum length of a response that is stored whole. */
 const wholeCharsMax = 4_096;
@@ -21,10 +205,18 @@ type ResponseObject = Readonly<Record<string, unknown>>;
 interface Recalled {
   readonly at: number | null;
   readonly field: string;
-  /** `request`: the field of that name in the request; `made`, `stood`: the object in the event log, after or before this request. */
+  /**
+   * `request`: the field of that name in the request; `made`, `stood`: the object in the event log, after or
+   * before this request.
+   */
   readonly from: 'request' | 'made' | 'stood';
 }
 
+/**
+ * Response without its long fields: a repeated request contains the fields that were copied from it, and
+ * event data contains the fields of objects. A key therefore takes a few hundred bytes, however long the
+ * response is. docs/decisions/0004.
+ */
 interface Shortened {
   readonly text: string;
   readonly recalled: readonly Recalled[];
@@ -136,182 +328,4 @@ async function recall(
     responseObject[field] = source[field];
   }
   return JSON.stringify(body);
-}
-
-// Idempotency keys. The row of a key is committed in the same batch as the effect, so either both exist or neither does. A key is scoped
-// to a credential (`tokenId` of the principal, which outlives a renewed token), a method and a path, and expires after 24 h. Only
-// completed writes are stored: a rejected request had no effect to repeat.
-
-const idempotencyHours = 24;
-
-interface StoredAnswer {
-  body_hash: string;
-  status: number;
-  headers_json: string;
-  body: Uint8Array | ArrayBuffer;
-  sealed: number;
-  expires_at: number;
-  recall_json: string | null;
-  after_sequence: number | null;
-}
-
-const find = tenantStatement<StoredAnswer>(
-  'idempotency.find',
-  'SELECT body_hash, status, headers_json, body, sealed, expires_at, recall_json, after_sequence FROM idempotency WHERE workspace_id = :ws AND id = :id',
-);
-const removeExpired = tenantStatement(
-  'idempotency.remove_expired',
-  'DELETE FROM idempotency WHERE workspace_id = :ws AND expires_at <= :now AND id = :id',
-);
-const insert = tenantStatement(
-  'idempotency.insert',
-  `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at, recall_json, after_sequence)
-   VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt, :recall,
-     CASE WHEN :recall IS NOT NULL OR :learns THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
-);
-
-interface StoredHeaders {
-  readonly etag?: string;
-  readonly location?: string;
-}
-
-/** Claim of a running request on its key. */
-export interface KeyClaim {
-  /** Returns the response to an earlier identical request; null if there was none. @throws ApiError idempotency_key_reused */
-  replay(): Promise<WrittenAnswer | null>;
-  /**
-   * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`,
-   * another request has already used the key.
-   * @param answer response, including its JSON
-   * @param emitted objects for which the batch emits events, by id
-   */
-  guards(answer: WrittenAnswer, emitted: ReadonlyMap<string, object>): Op[];
-  release(): void;
-}
-
-interface KeyedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly key: string;
-  /** Text that is equal for repeats of a request. */
-  readonly text: string;
-  /** Parsed body. */
-  readonly value: unknown;
-  /** True if the response contains a one-time secret: the stored response is then complete, and encrypted. */
-  readonly secret: boolean;
-}
-
-export interface IdempotencyKeys {
-  /** @throws ApiError idempotency_in_progress, idempotency_key_reused */
-  claim(scope: Scope, tokenId: string, request: KeyedRequest): KeyClaim;
-}
-
-interface KeysOptions {
-  readonly store: Store;
-  readonly sealing: Sealing;
-  readonly nowMs: () => number;
-}
-
-/** Request, with the key under which its response is stored. */
-interface Claimed {
-  readonly scope: Scope;
-  readonly request: KeyedRequest;
-  readonly id: string;
-  readonly bodyHash: string;
-  /** Purpose for which a secret response is sealed. */
-  readonly purpose: SealedFor;
-}
-
-export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
-  /** Hashes of the texts of requests in progress, by key. Each request removes its entry when it ends, which bounds the map. */
-  const inFlight = new Map<string, string>();
-  return {
-    claim(scope, tokenId, request) {
-      const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
-      const bodyHash = sha256(request.text);
-      const inFlightKey = `${scope.workspaceId} ${id}`;
-      const running = inFlight.get(inFlightKey);
-      if (running !== undefined)
-        throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
-      inFlight.set(inFlightKey, bodyHash);
-      const purpose = sealedFor('idempotency', scope.workspaceId, id);
-      const claimed: Claimed = { scope, request, id, bodyHash, purpose };
-      return {
-        replay: () => findStoredAnswer(options, claimed),
-        guards: (answer, emitted) => storeAnswerOps(options, claimed, answer, emitted),
-        release: () => void inFlight.delete(inFlightKey),
-      };
-    },
-  };
-}
-
-async function findStoredAnswer(
-  { store, sealing, nowMs }: KeysOptions,
-  { scope, request, id, bodyHash, purpose }: Claimed,
-): Promise<WrittenAnswer | null> {
-  const row = await store.readOne(scope, find, { id });
-  if (!row || row.expires_at <= nowMs()) return null;
-  if (row.body_hash !== bodyHash)
-    throw new ApiError(
-      'idempotency_key_reused',
-      'This idempotency key was used with a different body or parameter. Use a new key for a new request.',
-    );
-  const bytes = new Uint8Array(row.body);
-  const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
-  const recalled = row.recall_json === null ? null : (JSON.parse(row.recall_json) as Recalled[]);
-  const after = row.after_sequence ?? 0;
-  const whole = recalled
-    ? await recall(store, scope, { text: stored, recalled }, after, request.value)
-    : stored;
-  const text =
-    whole === '' ? null : await completeText(whole, (of) => findCommitAssigned(store, scope, of, after));
-  const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
-  return {
-    kind: 'written',
-    status: row.status,
-    body: undefined,
-    text,
-    version: etag === undefined ? undefined : (ifMatchVersion(etag) ?? undefined),
-    location,
-    isReplay: true,
-  };
-}
-
-function storeAnswerOps(
-  { sealing, nowMs }: KeysOptions,
-  { scope, request, id, bodyHash, purpose }: Claimed,
-  { status, body, text, version, location }: WrittenAnswer,
-  emitted: ReadonlyMap<string, object>,
-): Op[] {
-  const now = nowMs();
-  const short = request.secret ? null : shorten(text ?? '', body, request.value, emitted);
-  const storedText = short?.text ?? text ?? '';
-  const headers: StoredHeaders = {
-    ...(version === undefined ? {} : { etag: etagOf(version, storedText) }),
-    ...(location === undefined ? {} : { location }),
-  };
-  return [
-    tenantOp(scope, removeExpired, { id, now }),
-    tenantOp(scope, insert, {
-      id,
-      bodyHash,
-      status,
-      headers: JSON.stringify(headers),
-      body: request.secret ? sealing.seal(storedText, purpose) : new TextEncoder().encode(storedText),
-      sealed: request.secret ? 1 : 0,
-      recall: short && JSON.stringify(short.recalled),
-      learns: mayHaveEarlierValue(status, storedText) ? 1 : 0,
-      now,
-      expiresAt: now + idempotencyHours * 3_600_000,
-    }),
-  ];
-}
-
-/** A created object gets its commit-assigned values in this commit; an existing one may have got them in an earlier commit. */
-function mayHaveEarlierValue(status: number, text: string): boolean {
-  return status !== 201 && waitsForCommit(text);
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

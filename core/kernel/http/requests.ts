@@ -1,30 +1,31 @@
-// State of a request while it is being served, for every adapter.
+// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
 import type { BillingAccount } from '../../platform/lib/billing-account.ts';
-import { type WriteMode, noOrigin } from './call.ts';
-import { unlimited, type RateVerdict } from './limits/rate-limit.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import type { Services } from '../context.ts';
-import { announcesBody, readCapped, type Bodies, type Uploads } from './request/body.ts';
-import {
-  type RequestAdapter,
-  type Incoming,
-  checkedKey,
-  modeOf,
-  traceparentOf,
-  pathOf,
-} from './request/request.ts';
-import { ifMatchVersion, refusalOf, respond, respondError, displayPath } from './response/response.ts';
+import { noOrigin, type WriteMode } from './call.ts';
+import { type RateVerdict, unlimited } from './limits/rate-limit.ts';
+import { announcesBody, type Bodies, readCapped, type Uploads } from './request/body.ts';
 import { createIdentify, type IdentifyOptions } from './request/context-of.ts';
-import type { RequestContent, RawAnswer } from './route.ts';
-import { createSend, type ConnectionOptions } from './response/send.ts';
+import {
+  checkedKey,
+  type Incoming,
+  modeOf,
+  pathOf,
+  type RequestAdapter,
+  traceparentOf,
+} from './request/request.ts';
+import { displayPath, ifMatchVersion, refusalOf, respond, respondError } from './response/response.ts';
+import { type ConnectionOptions, createSend } from './response/send.ts';
+import type { RawAnswer, RequestContent } from './route.ts';
 
+/** State of a request while it is being served, for every adapter. */
 export interface Exchange {
   readonly requestId: string;
   verdict: RateVerdict;
   /** Mode that a write requested; null for other requests. */
   mode: WriteMode | null;
-  /** Name of the client (`peer.ts`), for an HTTP request without a token. */
+  /** Name of the client (`peerName`), for an HTTP request without a token. */
   peer: string | null;
   /** Account that is charged, once it is known. */
   billingAccount: BillingAccount | null;
@@ -54,8 +55,6 @@ export function newExchange(requestId: string): Exchange {
   };
 }
 
-// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
-
 interface IncomingRequest extends Incoming {
   readonly request: Request;
 }
@@ -69,7 +68,10 @@ interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
 }
 
 export interface Requests extends RequestAdapter<IncomingRequest, Response> {
-  /** Responds to a request that no route matches. @param errorOf called unless the request exceeds its rate limit */
+  /**
+   * Responds to a request that no route matches.
+   * @param errorOf called unless the request exceeds its rate limit
+   */
   refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
 }
 

@@ -1,8 +1,9 @@
+// Reports the recent usage and the stored bytes of a workspace, by caller.
 import { Type } from 'typebox';
 import { Closed, enumeration, namedSchema, nullable } from '../../platform/lib/schema.ts';
-import type { Context } from '../context.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { quantities, type LedgerAmounts, type LedgerQuantity } from './ledger.ts';
+import type { Context } from '../context.ts';
+import { type LedgerAmounts, type LedgerQuantity, quantities } from './ledger.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
@@ -50,8 +51,6 @@ export const UsageResponse = namedSchema(
   }),
 );
 
-// Reports the recent usage and the stored bytes of a workspace, by caller.
-
 const accountsListedMax = 200;
 /** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
 const keysSummedMax = 5_000;
@@ -62,7 +61,7 @@ const namesStatement = (name: string, table: string, displayed: string) =>
     name,
     `SELECT id, ${displayed} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
-/** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
+/** A sealed address is stored together with its displayable part (`webhooks/endpoints/secrets.ts`). */
 const displayUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** Types of accounts, by the prefix of their ids. */
 const accountTypes = [

@@ -1,12 +1,13 @@
-// List parameter that includes deleted objects.
-import { Type, type TObject } from 'typebox';
-import { notDeleted } from '../changes/list.ts';
-import { isRestorable, type Contract, scopeOfContract } from '../contract/contract.ts';
-import { enumeration, Closed, nameOf } from '../../platform/lib/schema.ts';
+// List parameters for deleted and archived objects, which lists omit by default, and the operations that
+// archive and unarchive an object.
+import { type TObject, Type } from 'typebox';
+import { Closed, enumeration, nameOf } from '../../platform/lib/schema.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import type { Entity } from '../changes/change.ts';
+import { notDeleted } from '../changes/list.ts';
 import type { EntityModel } from '../changes/model.ts';
 import { getEntity, updated } from '../changes/operations.ts';
+import { type Contract, isRestorable, scopeOfContract } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute } from '../http/route.ts';
 
@@ -45,8 +46,6 @@ export function whereDeleted(deleted: Deleted = 'exclude', placeholders?: string
 export function isListed(deleted: Deleted = 'exclude', { deletedAt }: { deletedAt: number | null }): boolean {
   return deleted === 'include' || (deletedAt !== null) === (deleted === 'only');
 }
-
-// Archive operations, and the `archived` parameter of lists, which omit archived objects by default.
 
 type Archived = 'exclude' | 'include' | 'only';
 

@@ -1,39 +1,14 @@
-// Author as an `actor` field stores it: for a key, the member who owns the key, with the current name.
-import type { Directory, Context } from '../context.ts';
-import type { Actor } from '../events/event.ts';
-import { actorParts, isReference, inputName, storedName, writableAt } from '../contract/schemas.ts';
-import type { Contract } from '../contract/contract.ts';
-import type { Field, ReferenceTarget } from '../contract/field.ts';
-import { entriesOf } from './directory.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { idsByName } from './names/names.ts';
-import { isDay, readTime } from '../../platform/lib/time/time.ts';
-
-type StoredAuthor<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
-  readonly [K in `${Name}Id` | `${Name}Name`]: string;
-};
-
-interface AuthorSource {
-  readonly actor: Actor;
-  readonly directory: Directory;
-}
-
-/** @param field name of the field in the contract: `creator`, `author` */
-export function authorOf<const Name extends string>(
-  { actor, directory }: AuthorSource,
-  field: Name,
-): StoredAuthor<Name> {
-  const author = {
-    [`${field}Kind`]: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
-    [`${field}Id`]: actor.memberId ?? actor.id,
-    [`${field}Name`]: (actor.memberId && directory.members.get(actor.memberId)?.name) || actor.name,
-  };
-  // The compiler types a computed property name as `string`.
-  return author as StoredAuthor<Name>;
-}
-
 // Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are
 // valid, texts are short enough in bytes, and referenced objects exist.
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { isDay, readTime } from '../../platform/lib/time/time.ts';
+import type { Context, Directory } from '../context.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Field, ReferenceTarget } from '../contract/field.ts';
+import { actorParts, inputName, isReference, storedName, writableAt } from '../contract/schemas.ts';
+import type { Actor } from '../events/event.ts';
+import { entriesOf } from './directory.ts';
+import { idsByName } from './names/names.ts';
 
 type BodyValues = Readonly<Record<string, unknown>>;
 
@@ -124,4 +99,31 @@ export function idByName(
     why: `There is no ${to.name} ${String(value)}.`,
     fix: `Name an existing ${to.name}.`,
   });
+}
+
+type StoredAuthor<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
+  readonly [K in `${Name}Id` | `${Name}Name`]: string;
+};
+
+interface AuthorSource {
+  readonly actor: Actor;
+  readonly directory: Directory;
+}
+
+/**
+ * Returns an author as an `actor` field stores it: for a key, the member who owns the key, with the current
+ * name.
+ * @param field name of the field in the contract: `creator`, `author`
+ */
+export function authorOf<const Name extends string>(
+  { actor, directory }: AuthorSource,
+  field: Name,
+): StoredAuthor<Name> {
+  const author = {
+    [`${field}Kind`]: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
+    [`${field}Id`]: actor.memberId ?? actor.id,
+    [`${field}Name`]: (actor.memberId && directory.members.get(actor.memberId)?.name) || actor.name,
+  };
+  // The compiler types a computed property name as `string`.
+  return author as StoredAuthor<Name>;
 }

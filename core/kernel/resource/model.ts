@@ -1,56 +1,20 @@
-// Markdown as HTML on request: `include=bodyHtml` for objects with a `body`.
-import { Type, type TObject } from 'typebox';
-import { htmlFieldsOf, actorParts, isReference, storedName } from '../contract/schemas.ts';
-import { type Contract, isRestorable, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { safeHtml } from '../../platform/lib/text/markdown.ts';
-import { didYouMean, snake } from '../../platform/lib/text/words.ts';
-import { inputForm } from '../../platform/lib/schema.ts';
-import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
-import { defineModel, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
-import { flag, json, plain, type Column, isoTime } from '../changes/operations.ts';
-import type { Entity } from '../changes/change.ts';
-import type { Directory, View } from '../context.ts';
-import { rowAsItWas } from './as-of/past.ts';
-import { entriesOf } from './directory.ts';
-import type { EventType } from '../events/catalogue.ts';
-
-type ResponseFields = Readonly<Record<string, unknown>>;
-
-/** Returns the parameter of the operations that list and get objects. */
-export function htmlQueryOf(contract: Contract): TObject['properties'] {
-  const names = [...htmlFieldsOf(contract).keys()];
-  if (names.length === 0) return {};
-  const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
-  return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
-}
-
-/**
- * Returns a function that adds the requested HTML. Must be called before anything is read.
- * @throws ApiError validation_failed
- */
-export function includedHtml(
-  contract: Contract,
-  { include }: { readonly include?: unknown },
-): <S>(response: S) => S {
-  if (include === undefined) return (response) => response;
-  const fields = htmlFieldsOf(contract);
-  const names = String(include).split(',');
-  const unknown = names.find((name) => !fields.has(name));
-  if (unknown !== undefined) {
-    const known = [...fields.keys()];
-    const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
-    throw invalidField('include', 'invalid_enum', fix);
-  }
-  return (response) => {
-    const all: Record<string, unknown> = { ...(response as ResponseFields) };
-    for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
-    return all as typeof response;
-  };
-}
-
 // Derives the model of a resource from its contract: the columns of its fields, its representation, and the
 // events of its changes. The column of a field has its name in snake case.
+import { type TObject, Type } from 'typebox';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { inputForm } from '../../platform/lib/schema.ts';
+import { safeHtml } from '../../platform/lib/text/markdown.ts';
+import { didYouMean, snake } from '../../platform/lib/text/words.ts';
+import type { Entity } from '../changes/change.ts';
+import { defineModel, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
+import { type Column, flag, isoTime, json, plain } from '../changes/operations.ts';
+import type { Directory, View } from '../context.ts';
+import { type Contract, type EntityResponse, isRestorable, type StoredEntity } from '../contract/contract.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
+import { actorParts, htmlFieldsOf, isReference, storedName } from '../contract/schemas.ts';
+import type { EventType } from '../events/catalogue.ts';
+import { rowAsItWas } from './as-of/past.ts';
+import { entriesOf } from './directory.ts';
 
 /** Columns in addition to those of the fields in the contract. */
 type ExtraColumns = Readonly<Record<string, Column>>;
@@ -247,5 +211,40 @@ function referenceShower<E extends Entity>(
     const known = entriesOf(directory, to).get(id);
     if (by !== 'id') return known?.[by] ?? missing;
     return { id, ...Object.fromEntries(parts.map((part) => [part, known?.[part] ?? ''])) };
+  };
+}
+
+type ResponseFields = Readonly<Record<string, unknown>>;
+
+/** Returns the parameter of the operations that list and get objects. */
+export function htmlQueryOf(contract: Contract): TObject['properties'] {
+  const names = [...htmlFieldsOf(contract).keys()];
+  if (names.length === 0) return {};
+  const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
+  return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
+}
+
+/**
+ * Returns a function that adds the HTML of requested Markdown fields, such as `include=bodyHtml` for objects
+ * with a `body`. Must be called before anything is read.
+ * @throws ApiError validation_failed
+ */
+export function includedHtml(
+  contract: Contract,
+  { include }: { readonly include?: unknown },
+): <S>(response: S) => S {
+  if (include === undefined) return (response) => response;
+  const fields = htmlFieldsOf(contract);
+  const names = String(include).split(',');
+  const unknown = names.find((name) => !fields.has(name));
+  if (unknown !== undefined) {
+    const known = [...fields.keys()];
+    const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+    throw invalidField('include', 'invalid_enum', fix);
+  }
+  return (response) => {
+    const all: Record<string, unknown> = { ...(response as ResponseFields) };
+    for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
+    return all as typeof response;
   };
 }

@@ -1,46 +1,15 @@
-// Computes the position at the end of a list, for objects that are created without a position. The list is
-// selected by `placedIn` of the resource.
+// Sort orders of the lists of a resource, from its contract: `sort=-targetDate,name`. Missing values sort
+// last in both directions.
+import { type TObject, Type } from 'typebox';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
+import { didYouMean, snake } from '../../platform/lib/text/words.ts';
+import type { SortKey } from '../../platform/store/page.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Context } from '../context.ts';
-import { snake, didYouMean } from '../../platform/lib/text/words.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
 import { storedName } from '../contract/schemas.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
-import type { SortKey } from '../../platform/store/page.ts';
-
-interface List {
-  /** Model name of the objects. */
-  readonly kind: string;
-  readonly table: string;
-  /** Field with the owner of a list; null for one list per workspace. */
-  readonly owner: string | null;
-  /** Maximum position. Further objects share it, in the order of their creation. */
-  readonly max: number;
-}
-
-/** @returns a function that returns the position by the id of the owner */
-export function lastPositionIn({ kind, table, owner, max }: List) {
-  const ofOwner = owner === null ? '' : `AND ${snake(owner)} = :owner`;
-  const last = tenantStatement<{ position: number | null }>(
-    `${table}.last_position`,
-    `SELECT max(position) AS position FROM ${table} WHERE workspace_id = :ws ${ofOwner} AND deleted_at IS NULL`,
-  );
-  return async ({ store, scope, staged }: Context, ownerId: string): Promise<number> => {
-    const row = await store.readOne(scope, last, owner === null ? {} : { owner: ownerId });
-    const own = (staged?.changes ?? [])
-      .filter((change) => change.kind === kind)
-      .map(({ after }) => after as Entity & Readonly<Record<string, unknown>>)
-      .filter((after) => after.deletedAt === null && (owner === null || after[owner] === ownerId))
-      .map(({ position }) => Number(position));
-    return Math.min(Math.floor(Math.max(-1, row?.position ?? -1, ...own)) + 1, max);
-  };
-}
-
-// Sort orders of the lists of a resource, from its contract: `sort=-targetDate,name`. Missing values sort
-// last in both directions.
 
 /** Sort keys of a field, ascending and descending. */
 export interface Sorting {
@@ -126,4 +95,35 @@ export function sortKeysOf(sortings: Readonly<Record<string, Sorting>>, sort: st
 function unknownSorting(name: string, known: readonly string[]): Error {
   const fix = `Lists cannot be sorted by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}. The prefix \`-\` means descending.`;
   return invalidField('sort', 'invalid_enum', fix);
+}
+
+interface List {
+  /** Model name of the objects. */
+  readonly kind: string;
+  readonly table: string;
+  /** Field with the owner of a list; null for one list per workspace. */
+  readonly owner: string | null;
+  /** Maximum position. Further objects share it, in the order of their creation. */
+  readonly max: number;
+}
+
+/**
+ * Returns a function that computes the position at the end of a list by the id of its owner, for objects that
+ * are created without a position. The list is selected by `placedIn` of the resource.
+ */
+export function lastPositionIn({ kind, table, owner, max }: List) {
+  const ofOwner = owner === null ? '' : `AND ${snake(owner)} = :owner`;
+  const last = tenantStatement<{ position: number | null }>(
+    `${table}.last_position`,
+    `SELECT max(position) AS position FROM ${table} WHERE workspace_id = :ws ${ofOwner} AND deleted_at IS NULL`,
+  );
+  return async ({ store, scope, staged }: Context, ownerId: string): Promise<number> => {
+    const row = await store.readOne(scope, last, owner === null ? {} : { owner: ownerId });
+    const own = (staged?.changes ?? [])
+      .filter((change) => change.kind === kind)
+      .map(({ after }) => after as Entity & Readonly<Record<string, unknown>>)
+      .filter((after) => after.deletedAt === null && (owner === null || after[owner] === ownerId))
+      .map(({ position }) => Number(position));
+    return Math.min(Math.floor(Math.max(-1, row?.position ?? -1, ...own)) + 1, max);
+  };
 }

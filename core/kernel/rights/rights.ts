@@ -1,56 +1,17 @@
-// Authority of an action: the credential whose role and scopes permit it. The author differs if one member
-// approves the proposal of another. docs/decisions/0073.
-import type { Actor } from '../events/event.ts';
-import { ApiError } from '../../platform/lib/errors/errors.ts';
+// Rights of a caller: full scopes and narrowed scopes. A narrowing limits writes to fields, and reads and
+// writes to the objects of teams. docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../features/contracts.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
 import {
+  type EventType,
   memberOfEvent,
   namespaceOf,
   namespaceScopes,
   namespacesOfTeams,
   ownScopes,
-  type EventType,
 } from '../events/catalogue.ts';
-
-export interface Authority {
-  /** Holder of the credential: a member with a session, an API key, an app or a plugin. */
-  readonly actor: Actor;
-  /** Grant of an app; absent for all others. */
-  readonly grantId?: string;
-}
-
-/** Returns the authority of a caller; by default the caller's own credential. */
-export function authorityOf(caller: {
-  readonly actor: Actor;
-  readonly authority?: Authority;
-  readonly grant?: { readonly id: string };
-}): Authority {
-  const { actor, authority, grant } = caller;
-  return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
-}
-
-export interface Authorized {
-  readonly authority: Authority;
-}
-
-// Restricts decisions to persons, with their own session or key. Apps and plugins act on behalf of somebody,
-// and could otherwise approve their own proposals.
-
-/**
- * @param what completes the sentence, such as `approve proposals`
- * @throws ApiError forbidden for an app or a plugin
- */
-export function requirePerson({ authority: { actor } }: Authorized, what: string): void {
-  if (actor.kind !== 'app' && actor.kind !== 'plugin') return;
-  throw new ApiError(
-    'forbidden',
-    `Only a person may ${what}, but ${actor.name} is ${actor.kind === 'app' ? 'an app' : 'a plugin'}. Use a key or session of a member.`,
-  );
-}
-
-// Rights of a caller: full scopes and narrowed scopes. A narrowing limits writes to fields, and reads and
-// writes to the objects of teams. docs/decisions/0015.
+import type { Actor } from '../events/event.ts';
 
 export interface Narrowing {
   /** Fields that may be written, or for a read scope, fields that are returned; null for all fields. */
@@ -262,4 +223,43 @@ export function teamsSeen(
 
 export function teamIdsByKeys(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
   return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
+}
+
+/**
+ * Authority of an action: the credential whose role and scopes permit it. The author differs if one member
+ * approves the proposal of another. docs/decisions/0073.
+ */
+export interface Authority {
+  /** Holder of the credential: a member with a session, an API key, an app or a plugin. */
+  readonly actor: Actor;
+  /** Grant of an app; absent for all others. */
+  readonly grantId?: string;
+}
+
+/** Returns the authority of a caller; by default the caller's own credential. */
+export function authorityOf(caller: {
+  readonly actor: Actor;
+  readonly authority?: Authority;
+  readonly grant?: { readonly id: string };
+}): Authority {
+  const { actor, authority, grant } = caller;
+  return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
+}
+
+export interface Authorized {
+  readonly authority: Authority;
+}
+
+/**
+ * Restricts decisions to persons, with their own session or key. Apps and plugins act on behalf of somebody,
+ * and could otherwise approve their own proposals.
+ * @param what completes the sentence, such as `approve proposals`
+ * @throws ApiError forbidden for an app or a plugin
+ */
+export function requirePerson({ authority: { actor } }: Authorized, what: string): void {
+  if (actor.kind !== 'app' && actor.kind !== 'plugin') return;
+  throw new ApiError(
+    'forbidden',
+    `Only a person may ${what}, but ${actor.name} is ${actor.kind === 'app' ? 'an app' : 'a plugin'}. Use a key or session of a member.`,
+  );
 }

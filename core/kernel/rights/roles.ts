@@ -35,7 +35,7 @@ const writeOwn: Right = { to: 'write', of: 'own' };
 
 /**
  * Rights by namespace of scopes; an absent entry gives no right. Owners and admins have all rights;
- * `members/roles.ts` decides who may change an owner.
+ * `people/roles.ts` decides who may change an owner.
  */
 export const roleTable: Readonly<Record<string, RoleRow>> = {
   issues: { member: write, guest: writeOfTeams, app: write },
@@ -65,7 +65,7 @@ export const roleTable: Readonly<Record<string, RoleRow>> = {
   workflows: { member: read, guest: readOfTeams, app: write },
   teams: { member: read, guest: readOfTeams, app: write },
   workspace: { member: read, app: read },
-  // `members/roles.ts` decides which members a caller may change: their own name and address, and as admin
+  // `people/roles.ts` decides which members a caller may change: their own name and address, and as admin
   // those of others.
   members: { member: write, guest: { to: 'read', of: ['name', 'role'] }, app: read },
   inbox: { member: write, guest: write, app: write },

@@ -1,11 +1,13 @@
-// Scopes: `<namespace>:<read|write>`; write implies read. docs/spec/api.md › Scopes.
-import type { Contract } from '../contract/contract.ts';
-import { contracts } from '../../features/contracts.ts';
-import { readScopeOf, type ScopeRequests, type Rights } from './rights.ts';
+// Scopes, `<namespace>:<read|write>` (docs/spec/api.md › Scopes), and the table of rights: operation × scope
+// × fields × rows, as declared by the routes. The table is enforced at run time, restricts the narrowings of
+// plugin installs, and is the source of docs/scopes.md and of tests.
 import type { TObject, TSchema } from 'typebox';
-import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
+import { contracts } from '../../features/contracts.ts';
 import { writes, type WrittenFields } from '../../platform/lib/schema.ts';
 import { listed } from '../../platform/lib/text/words.ts';
+import type { Contract } from '../contract/contract.ts';
+import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
+import { readScopeOf, type Rights, type ScopeRequests } from './rights.ts';
 import type { Membership } from './roles.ts';
 
 /** Namespaces of events that belong to several resources. */
@@ -38,9 +40,6 @@ export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   }
   return all;
 }
-
-// Table of rights: operation × scope × fields × rows, as declared by the routes. The table is enforced at run
-// time, restricts the narrowings of plugin installs, and is the source of docs/scopes.md and of tests.
 
 interface Narrowable {
   /**
@@ -178,8 +177,6 @@ function unheldRows(scope: string, where: object, { teams }: Narrowable): Unheld
   };
 }
 
-// Describes scopes in sentences for consent pages.
-
 /** Narrowing in the format of manifests and installations. */
 export interface Narrowed {
   readonly fields?: readonly string[] | null | undefined;
@@ -200,8 +197,8 @@ const special: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a sentence such as `Read issues, and write only their priority, of team ENG only.`, or for a full
- * write scope `Read issues, and create, change and delete them.`
+ * Describes a scope in a sentence for consent pages, such as `Read issues, and write only their priority, of
+ * team ENG only.`, or for a full write scope `Read issues, and create, change and delete them.`
  */
 export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
   const own = fields || where ? undefined : special[scope];

@@ -1,58 +1,12 @@
-// Measures how far a consumer is behind the log, and for how long it has made no progress.
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { FreshEvents } from './fresh.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../../../platform/store/store.ts';
-import { lastSequence } from '../log/log.ts';
-import { forgetSubscriptionsOp } from './past-subscriptions.ts';
-
-export interface Progress {
-  readonly consumer: string;
-  /** Events whose work is neither done nor stored, over all workspaces. */
-  readonly behind: number;
-  /** Longest time that a workspace has been behind without progress; 0 if all progress. */
-  readonly stalledMs: number;
-}
-
-interface ProgressMark {
-  readonly lowWater: number;
-  readonly sinceMs: number;
-}
-
-/** Progress is measured between calls, so the result has to be polled. */
-export function createProgress(options: {
-  readonly name: string;
-  readonly clock: Clock;
-  readonly positions: ConsumerPositions;
-  readonly fresh: FreshEvents;
-}): () => Progress {
-  const { name, clock, positions, fresh } = options;
-  let before = new Map<string, ProgressMark>();
-  return () => {
-    const nowMs = clock.monotonicMs();
-    const waiting = new Map<string, ProgressMark>();
-    let behind = 0;
-    let stalledMs = 0;
-    for (const workspaceId of positions.all()) {
-      const position = positions.known(workspaceId);
-      if (!position) continue;
-      const { lowWater } = position;
-      const lag = Math.max(position.at, position.againThrough, fresh.newest(workspaceId)) - lowWater;
-      if (lag <= 0) continue;
-      const last = before.get(workspaceId);
-      const mark = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
-      waiting.set(workspaceId, mark);
-      behind += lag;
-      stalledMs = Math.max(stalledMs, nowMs - mark.sinceMs);
-    }
-    before = waiting;
-    return { consumer: name, behind, stalledMs };
-  };
-}
-
 // Positions of a consumer in the log of each workspace. Memory has the read position and the work in
 // progress; the database has the low-water mark, up to which all work is done or stored. After a crash,
 // events after the mark are planned again.
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { backgroundCommitDelayMs, type Scope, type Store, tenantOp } from '../../../platform/store/store.ts';
+import { lastSequence } from '../log/log.ts';
+import type { FreshEvents } from './fresh.ts';
+import { forgetSubscriptionsOp } from './past-subscriptions.ts';
 
 /** Limit of idle workspaces whose position is cached. */
 export const positionsMax = 1_000;
@@ -95,7 +49,9 @@ export class ConsumerPosition {
   /** True if the last step failed. */
   hasFailed = false;
   readonly lagging = new Map<string, Lag>();
-  /** Number of units per event that are neither done nor stored; bounded by the capacity of the work queue. */
+  /**
+   * Number of units per event that are neither done nor stored; bounded by the capacity of the work queue.
+   */
   readonly #open = new Map<number, number>();
 
   constructor(stored: number, end: number) {
@@ -190,5 +146,52 @@ export function createPositions(store: Store, consumer: string): ConsumerPositio
       position.stored = moved.ok ? to : await read(scope);
       if (!position.isBusy) position.hasWorked = false;
     },
+  };
+}
+
+export interface Progress {
+  readonly consumer: string;
+  /** Events whose work is neither done nor stored, over all workspaces. */
+  readonly behind: number;
+  /** Longest time that a workspace has been behind without progress; 0 if all progress. */
+  readonly stalledMs: number;
+}
+
+interface ProgressMark {
+  readonly lowWater: number;
+  readonly sinceMs: number;
+}
+
+/**
+ * Measures how far a consumer is behind the log, and for how long it has made no progress. Progress is
+ * measured between calls, so the result has to be polled.
+ */
+export function createProgress(options: {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly positions: ConsumerPositions;
+  readonly fresh: FreshEvents;
+}): () => Progress {
+  const { name, clock, positions, fresh } = options;
+  let before = new Map<string, ProgressMark>();
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const waiting = new Map<string, ProgressMark>();
+    let behind = 0;
+    let stalledMs = 0;
+    for (const workspaceId of positions.all()) {
+      const position = positions.known(workspaceId);
+      if (!position) continue;
+      const { lowWater } = position;
+      const lag = Math.max(position.at, position.againThrough, fresh.newest(workspaceId)) - lowWater;
+      if (lag <= 0) continue;
+      const last = before.get(workspaceId);
+      const mark = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
+      waiting.set(workspaceId, mark);
+      behind += lag;
+      stalledMs = Math.max(stalledMs, nowMs - mark.sinceMs);
+    }
+    before = waiting;
+    return { consumer: name, behind, stalledMs };
   };
 }

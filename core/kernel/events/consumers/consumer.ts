@@ -1,119 +1,22 @@
-// Runs the steps of a consumer, sequentially within each workspace, until no work is left.
-import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import type { Log } from '../../../platform/lib/log.ts';
-import { scopeOf, type Scope } from '../../../platform/store/store.ts';
-import { type Step, createStep, type LogReadingOptions, stuckMs } from '../reading.ts';
-import { systemStatement } from '../../../platform/store/statement.ts';
-import { lastSequence } from '../log/log.ts';
-import {
-  createPositions,
-  type ConsumerPosition,
-  type ConsumerPositions,
-  createProgress,
-  type Progress,
-} from './consumer-positions.ts';
-import type { Unit } from '../work/queue.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-
-interface LoopsOptions {
-  /** Name of the consumer. */
-  readonly name: string;
-  readonly log: Log;
-  readonly step: Step;
-  /** Called when a workspace has no more work for now. */
-  onRest(workspaceId: string): void;
-}
-
-interface Loops {
-  /** Signals that a workspace may have work. */
-  wake(workspaceId: string): void;
-  isStopped(): boolean;
-  /** Resolves once nothing is running. */
-  rest(): Promise<void>;
-  /**
-   * `nextStep` resolves after the next step in any workspace, successful or not; `nextRest` when a workspace next
-   * becomes idle.
-   */
-  nextStep(): Promise<true>;
-  nextRest(): Promise<true>;
-  stop(): Promise<void>;
-}
-
-export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
-  // Both collections contain only workspaces with a running loop.
-  const running = new Map<string, Promise<void>>();
-  const woken = new Set<string>();
-  const steps = createSignal();
-  const rests = createSignal();
-  let stopped = false;
-
-  const run = async (workspaceId: string): Promise<void> => {
-    const scope = scopeOf(workspaceId);
-    for (let failures = 0; !stopped;) {
-      woken.delete(workspaceId);
-      try {
-        while (!stopped && (await step(scope))) steps.notify();
-        failures = 0;
-        if (!woken.has(workspaceId)) return;
-      } catch (error) {
-        steps.notify();
-        if (stopped) return;
-        failures++;
-        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
-        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 20 * 2 ** failures)));
-      }
-    }
-  };
-
-  const wake = (workspaceId: string): void => {
-    if (stopped) return;
-    woken.add(workspaceId);
-    if (running.has(workspaceId)) return;
-    running.set(
-      workspaceId,
-      run(workspaceId).finally(() => {
-        running.delete(workspaceId);
-        if (woken.has(workspaceId)) wake(workspaceId);
-        else onRest(workspaceId);
-        steps.notify();
-        rests.notify();
-      }),
-    );
-  };
-
-  const rest = async (): Promise<void> => {
-    while (running.size > 0) await Promise.all(running.values());
-  };
-  return {
-    wake,
-    isStopped: () => stopped,
-    rest,
-    nextStep: steps.next,
-    nextRest: rests.next,
-    async stop() {
-      stopped = true;
-      await rest();
-      rests.notify();
-    },
-  };
-}
-
-function createSignal() {
-  let waiting: (() => void)[] = [];
-  return {
-    notify(): void {
-      const resolvers = waiting;
-      waiting = [];
-      for (const resolve of resolvers) resolve();
-    },
-    next: (): Promise<true> => new Promise((resolve) => waiting.push(() => resolve(true))),
-  };
-}
-
 // A consumer turns the event log into work. It reads from its position, plans the work of each event and
 // offers it to its work queue, which starts it immediately and does not store work that ends soon. A
 // subscriber (a plugin install or a webhook endpoint) whose queue is full lags behind; its work is planned
 // from the log once there is capacity, so it does not block other subscribers. See docs/decisions/0020.
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import type { Log } from '../../../platform/lib/log.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { systemStatement } from '../../../platform/store/statement.ts';
+import { type Scope, scopeOf } from '../../../platform/store/store.ts';
+import { lastSequence } from '../log/log.ts';
+import { createStep, type LogReadingOptions, type Step, stuckMs } from '../reading.ts';
+import type { Unit } from '../work/queue.ts';
+import {
+  type ConsumerPosition,
+  type ConsumerPositions,
+  createPositions,
+  createProgress,
+  type Progress,
+} from './consumer-positions.ts';
 
 export const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'consumers.workspaces',
@@ -122,7 +25,9 @@ export const allWorkspaces = systemStatement<{ workspace_id: string }>(
 );
 
 export interface Consumer {
-  /** Starts reading in every workspace. Call once, when the queue may work; until then events stay in the log. */
+  /**
+   * Starts reading in every workspace. Call once, when the queue may work; until then events stay in the log.
+   */
   start(): Promise<void>;
   /** Resolves once the work of all events committed so far has started. */
   settled(): Promise<void>;
@@ -258,5 +163,101 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
     async storeMarks() {
       for (const workspaceId of [...positions.all()]) await marks.store(workspaceId);
     },
+  };
+}
+
+interface LoopsOptions {
+  /** Name of the consumer. */
+  readonly name: string;
+  readonly log: Log;
+  readonly step: Step;
+  /** Called when a workspace has no more work for now. */
+  onRest(workspaceId: string): void;
+}
+
+interface Loops {
+  /** Signals that a workspace may have work. */
+  wake(workspaceId: string): void;
+  isStopped(): boolean;
+  /** Resolves once nothing is running. */
+  rest(): Promise<void>;
+  /**
+   * `nextStep` resolves after the next step in any workspace, successful or not; `nextRest` when a workspace
+   * next becomes idle.
+   */
+  nextStep(): Promise<true>;
+  nextRest(): Promise<true>;
+  stop(): Promise<void>;
+}
+
+/** Runs the steps of a consumer, sequentially within each workspace, until no work is left. */
+export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
+  // Both collections contain only workspaces with a running loop.
+  const running = new Map<string, Promise<void>>();
+  const woken = new Set<string>();
+  const steps = createSignal();
+  const rests = createSignal();
+  let stopped = false;
+
+  const run = async (workspaceId: string): Promise<void> => {
+    const scope = scopeOf(workspaceId);
+    for (let failures = 0; !stopped;) {
+      woken.delete(workspaceId);
+      try {
+        while (!stopped && (await step(scope))) steps.notify();
+        failures = 0;
+        if (!woken.has(workspaceId)) return;
+      } catch (error) {
+        steps.notify();
+        if (stopped) return;
+        failures++;
+        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
+        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 20 * 2 ** failures)));
+      }
+    }
+  };
+
+  const wake = (workspaceId: string): void => {
+    if (stopped) return;
+    woken.add(workspaceId);
+    if (running.has(workspaceId)) return;
+    running.set(
+      workspaceId,
+      run(workspaceId).finally(() => {
+        running.delete(workspaceId);
+        if (woken.has(workspaceId)) wake(workspaceId);
+        else onRest(workspaceId);
+        steps.notify();
+        rests.notify();
+      }),
+    );
+  };
+
+  const rest = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running.values());
+  };
+  return {
+    wake,
+    isStopped: () => stopped,
+    rest,
+    nextStep: steps.next,
+    nextRest: rests.next,
+    async stop() {
+      stopped = true;
+      await rest();
+      rests.notify();
+    },
+  };
+}
+
+function createSignal() {
+  let waiting: (() => void)[] = [];
+  return {
+    notify(): void {
+      const resolvers = waiting;
+      waiting = [];
+      for (const resolve of resolvers) resolve();
+    },
+    next: (): Promise<true> => new Promise((resolve) => waiting.push(() => resolve(true))),
   };
 }

@@ -1,52 +1,20 @@
-// Reads the content of archived events from their archive files. The row of an archived event stays in the database,
-// so lookups, lists and permission checks work as for any other event.
+// Reads the event log after a sequence, by id, or of one subject. A page ends at its event limit, or after
+// the event that exceeds its byte limit. Long content is read only for wanted events, one at a time.
 import { ArchiveError } from '../../../platform/store/files/archive.ts';
-import { tenantStatement, type Params, type Statement } from '../../../platform/store/statement.ts';
+import { type Params, type Statement, tenantStatement } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
+import type { EventType } from '../catalogue.ts';
+import type { EventFacts, EventRow } from '../event.ts';
 import {
-  type Parts,
-  type CommitAssigned,
   causeOf,
+  type CommitAssigned,
   distanceOf,
   fileOf,
   isHere,
-  unpack,
+  type Parts,
   type StoredParts,
+  unpack,
 } from './packing.ts';
-import type { EventType } from '../catalogue.ts';
-import type { EventFacts, EventRow } from '../event.ts';
-
-const findFile = tenantStatement<{ first: number; last: number; sha256: string }>(
-  'event_files.find',
-  `SELECT first_sequence AS first, last_sequence AS last, sha256 FROM event_files
-   WHERE workspace_id = :ws AND first_sequence = :first`,
-);
-
-/** Returns one line of an archive file, as JSON. */
-export const partsText = ({ cause, data }: Parts): string => JSON.stringify([cause, data]);
-
-export function partsIn(text: string): Parts {
-  const [cause, data] = JSON.parse(text) as [string, string];
-  return { cause, data };
-}
-
-/** @param first first sequence in the archive file. @throws ArchiveError */
-async function archivedParts(store: Store, scope: Scope, first: number, sequence: number): Promise<Parts> {
-  const file = await store.readOne(scope, findFile, { first });
-  if (!file)
-    throw new ArchiveError(
-      `The archive file of event ${sequence} is not recorded in the database. Run \`tatami doctor\`.`,
-    );
-  const text = (await store.archive.read(scope.workspaceId, file)).get(sequence);
-  if (text === undefined)
-    throw new ArchiveError(
-      `Event ${sequence} is missing from its archive file. Restore the file from a backup.`,
-    );
-  return partsIn(text);
-}
-
-// Reads the event log after a sequence, by id, or of one subject. A page ends at its event limit, or after the event
-// that exceeds its byte limit. Long content is read only for wanted events, one at a time.
 
 /** Short columns of an event. */
 interface Facts {
@@ -209,7 +177,10 @@ function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts
   return isHere(stored) ? unpack(stored) : null;
 }
 
-/** Returns the content of the event with this sequence. @throws Error if there is no such event, ArchiveError */
+/**
+ * Returns the content of the event with this sequence.
+ * @throws Error if there is no such event, ArchiveError
+ */
 export async function readParts(store: Store, scope: Scope, sequence: number): Promise<Parts> {
   const stored = await store.readOne(scope, partsAt, { sequence });
   if (!stored) throw new Error(`The event ${sequence} is missing.`);
@@ -217,6 +188,40 @@ export async function readParts(store: Store, scope: Scope, sequence: number): P
   if (file !== null) return archivedParts(store, scope, file, sequence);
   const distance = distanceOf(stored);
   return distance > 0 ? readParts(store, scope, sequence - distance) : unpack(stored);
+}
+
+const findFile = tenantStatement<{ first: number; last: number; sha256: string }>(
+  'event_files.find',
+  `SELECT first_sequence AS first, last_sequence AS last, sha256 FROM event_files
+   WHERE workspace_id = :ws AND first_sequence = :first`,
+);
+
+/** Returns one line of an archive file, as JSON. */
+export const partsText = ({ cause, data }: Parts): string => JSON.stringify([cause, data]);
+
+export function partsIn(text: string): Parts {
+  const [cause, data] = JSON.parse(text) as [string, string];
+  return { cause, data };
+}
+
+/**
+ * Reads the content of an archived event from its archive file. The row of the event stays in the database,
+ * so lookups, lists and permission checks work as for any other event.
+ * @param first first sequence in the archive file
+ * @throws ArchiveError
+ */
+async function archivedParts(store: Store, scope: Scope, first: number, sequence: number): Promise<Parts> {
+  const file = await store.readOne(scope, findFile, { first });
+  if (!file)
+    throw new ArchiveError(
+      `The archive file of event ${sequence} is not recorded in the database. Run \`tatami doctor\`.`,
+    );
+  const text = (await store.archive.read(scope.workspaceId, file)).get(sequence);
+  if (text === undefined)
+    throw new ArchiveError(
+      `Event ${sequence} is missing from its archive file. Restore the file from a backup.`,
+    );
+  return partsIn(text);
 }
 
 export function eventOf(scope: Scope, row: Facts, parts: Parts): EventRow {
@@ -236,8 +241,8 @@ export async function timeOfEvent(store: Store, scope: Scope, sequence: number):
 }
 
 /**
- * Returns the first sequence at or after a time; `end + 1` if there is none. Binary search needs no index, because
- * times ascend with sequences unless the clock was set back.
+ * Returns the first sequence at or after a time; `end + 1` if there is none. Binary search needs no index,
+ * because times ascend with sequences unless the clock was set back.
  */
 export async function firstSequenceSince(
   store: Store,
@@ -338,7 +343,8 @@ const firstCommitAssigned = tenantStatement<{ entity_type: string; learned: numb
 );
 
 /**
- * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its creation.
+ * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its
+ * creation.
  */
 export async function findCommitAssigned(
   store: Store,

@@ -1,7 +1,8 @@
-// Storage format of an event's cause and data: one compressed text, stored once for all events of a change that share
-// it; two plain texts if they are short. Old events may be in an archive file.
-import type { Cause } from '../event.ts';
+// Storage format of an event's cause and data: one compressed text, stored once for all events of a change
+// that share it; two plain texts if they are short. Old events may be in an archive file. Commit-assigned
+// values are stored apart from the data.
 import type { Statement } from '../../../platform/store/statement.ts';
+import type { Cause } from '../event.ts';
 
 /** Cause and data of an event, as JSON. */
 export interface Parts {
@@ -26,6 +27,8 @@ const level = 1;
 /** Separator of the parts, which do not contain it: JSON escapes line feeds. */
 const between = '\n';
 
+const empty = { cause_json: '', data_json: '' };
+
 export function pack(parts: Parts): StoredParts & { readonly packed: Uint8Array | null } {
   const { cause, data } = parts;
   const plain = { cause_json: cause, data_json: data, packed: null };
@@ -34,8 +37,6 @@ export function pack(parts: Parts): StoredParts & { readonly packed: Uint8Array 
   const packed = Bun.zstdCompressSync(text, { level });
   return packed.length < text.length ? { ...empty, packed } : plain;
 }
-
-const empty = { cause_json: '', data_json: '' };
 
 /** Returns an empty text for an event that is its own root, which is the common case. */
 export function causeText(cause: Cause, eventId: string): string {
@@ -80,12 +81,13 @@ export function unpack(stored: StoredParts): Parts {
   return { cause: text.slice(0, end), data: text.slice(end + between.length) };
 }
 
-// Commit-assigned values: values such as a number that are allocated inside the transaction. Until the commit, an
-// object is shown without its value; the event stores the value, and every reader shows the completed object. Each
-// entity model whose events have such a value registers how to apply it. See docs/decisions/0003.
-
 export type ObjectBody = Readonly<Record<string, unknown>>;
 
+/**
+ * Applies the commit-assigned value of an entity model, such as a number that is allocated inside the
+ * transaction. Until the commit, an object is shown without its value; the event stores the value, and every
+ * reader shows the completed object. See docs/decisions/0003.
+ */
 export interface CommitAssignedRule {
   /** Appends an event and allocates its value; made by `appendStatement`. */
   readonly append: Statement<Appended>;
@@ -112,8 +114,8 @@ export interface CommitAssigned {
 const rules = new Map<string, CommitAssignedRule>();
 
 /**
- * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is created
- * or shown.
+ * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is
+ * created or shown.
  */
 export function assignAtCommit(entityType: string, rule: CommitAssignedRule): void {
   rules.set(entityType, rule);
@@ -126,7 +128,10 @@ export function commitAssignedRule(entityType: string): CommitAssignedRule {
   return rule;
 }
 
-/** Adds the commit-assigned values, by object id, to a response body (an object, or a list of objects in `data`). */
+/**
+ * Adds the commit-assigned values, by object id, to a response body (an object, or a list of objects in
+ * `data`).
+ */
 export function completeBody(body: unknown, learned: ReadonlyMap<string, CommitAssigned>): unknown {
   if (!isObjectBody(body)) return body;
   if (Array.isArray(body.data))

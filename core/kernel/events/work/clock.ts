@@ -1,12 +1,82 @@
-// Fair queue of the subscribers that have work over their quota in the database. It caches a limited part of
-// them; once that part is empty, it reads the next part from the database, cyclically.
-import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
-import { scopeOf, type Scope, type Store, systemOp, type Op } from '../../../platform/store/store.ts';
-import { subjectsOverQuota, moveBack } from './rows.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
+// Clock of a work queue, and the fair queue of its subscribers that have work over their quota.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
 import type { Log } from '../../../platform/lib/log.ts';
-import { noteSeenOp, slewMs, type SeenTimes } from '../wall-clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { type Op, type Scope, scopeOf, type Store, systemOp } from '../../../platform/store/store.ts';
+import { noteSeenOp, type SeenTimes, slewMs } from '../wall-clock.ts';
+import { moveBack, subjectsOverQuota } from './rows.ts';
+
+/**
+ * Due times are intervals from the time they were written, so they move with a clock that is set back;
+ * otherwise they would wait for the same time twice.
+ */
+interface WorkClock {
+  /** Returns the current time. Call before a due time is written or compared. */
+  nowMs(): number;
+  /** Reads the clock; resolves once due times have moved with it. */
+  follow(): Promise<void>;
+  /** True while due times are being moved. */
+  readonly isMoving: boolean;
+}
+
+export function createWorkClock(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  kind: string;
+  seen: SeenTimes;
+  setBack?(byMs: number): Op[];
+  onSetBack?(): void;
+  isStopped(): boolean;
+  onMoved(): void;
+}): WorkClock {
+  const { store, clock, log, kind, isStopped } = options;
+  let moving = 0;
+  let moved: Promise<unknown> = Promise.resolve();
+  let seen = {
+    wallMs: Math.max(options.seen.get(kind) ?? 0, clock.nowMs()),
+    monotonicMs: clock.monotonicMs(),
+  };
+
+  const moveAll = (alongOps: readonly Op[], byMs: number, nowMs: number): void => {
+    log('warn', 'clock set back; moving due times', { kind, byMs });
+    moving++;
+    // The store queues this commit ahead of rows that use the new time.
+    moved = store
+      .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps, noteSeenOp([kind], nowMs)])
+      .catch((error: unknown) =>
+        log('error', 'due times were not moved', { kind, error: errorForLog(error) }),
+      )
+      .finally(() => {
+        moving--;
+        options.onMoved();
+      });
+  };
+
+  const nowMs = (): number => {
+    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const backMs = Math.round(seen.wallMs + (now.monotonicMs - seen.monotonicMs) - now.wallMs);
+    seen = now;
+    if (backMs > slewMs && !isStopped()) {
+      if (options.setBack) moveAll(options.setBack(backMs), backMs, now.wallMs);
+      else options.onSetBack?.();
+    }
+    // After a forward jump, work may be due.
+    if (backMs < -slewMs) options.onMoved();
+    return now.wallMs;
+  };
+  return {
+    nowMs,
+    async follow() {
+      nowMs();
+      await moved;
+    },
+    get isMoving() {
+      return moving > 0;
+    },
+  };
+}
 
 export const rememberedMax = 1_024;
 
@@ -17,6 +87,10 @@ export interface BehindSubject {
 
 const beginning = { workspace_id: '', subject: '' };
 
+/**
+ * Fair queue of the subscribers that have work over their quota in the database. It caches a limited part of
+ * them; once that part is empty, it reads the next part from the database, cyclically.
+ */
 export class Behind {
   readonly #store: Store;
   readonly #kind: string;
@@ -86,73 +160,3 @@ export class Behind {
 }
 
 const keyOf = ({ workspaceId }: Scope, subject: string): string => `${workspaceId} ${subject}`;
-
-// Clock of a work queue. Due times are intervals from the time they were written, so they move with a clock that is
-// set back; otherwise they would wait for the same time twice.
-
-interface WorkClock {
-  /** Returns the current time. Call before a due time is written or compared. */
-  nowMs(): number;
-  /** Reads the clock; resolves once due times have moved with it. */
-  follow(): Promise<void>;
-  /** True while due times are being moved. */
-  readonly isMoving: boolean;
-}
-
-export function createWorkClock(options: {
-  store: Store;
-  clock: Clock;
-  log: Log;
-  kind: string;
-  seen: SeenTimes;
-  setBack?(byMs: number): Op[];
-  onSetBack?(): void;
-  isStopped(): boolean;
-  onMoved(): void;
-}): WorkClock {
-  const { store, clock, log, kind, isStopped } = options;
-  let moving = 0;
-  let moved: Promise<unknown> = Promise.resolve();
-  let seen = {
-    wallMs: Math.max(options.seen.get(kind) ?? 0, clock.nowMs()),
-    monotonicMs: clock.monotonicMs(),
-  };
-
-  const moveAll = (alongOps: readonly Op[], byMs: number, nowMs: number): void => {
-    log('warn', 'clock set back; moving due times', { kind, byMs });
-    moving++;
-    // The store queues this commit ahead of rows that use the new time.
-    moved = store
-      .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps, noteSeenOp([kind], nowMs)])
-      .catch((error: unknown) =>
-        log('error', 'due times were not moved', { kind, error: errorForLog(error) }),
-      )
-      .finally(() => {
-        moving--;
-        options.onMoved();
-      });
-  };
-
-  const nowMs = (): number => {
-    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const backMs = Math.round(seen.wallMs + (now.monotonicMs - seen.monotonicMs) - now.wallMs);
-    seen = now;
-    if (backMs > slewMs && !isStopped()) {
-      if (options.setBack) moveAll(options.setBack(backMs), backMs, now.wallMs);
-      else options.onSetBack?.();
-    }
-    // After a forward jump, work may be due.
-    if (backMs < -slewMs) options.onMoved();
-    return now.wallMs;
-  };
-  return {
-    nowMs,
-    async follow() {
-      nowMs();
-      await moved;
-    },
-    get isMoving() {
-      return moving > 0;
-    },
-  };
-}

@@ -1,14 +1,14 @@
-// A unit is work planned from an event that has no row yet. Most units end within milliseconds and are written once,
-// at their end. Units that have to wait get work rows.
-import type { Op, Scope, Store } from '../../../platform/store/store.ts';
-import type { Leases } from './claim.ts';
-import { type WorkItem, createWindow, type WindowEntry, type Window } from './window.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
+// A unit is work planned from an event that has no row yet. Most units end within milliseconds and are
+// written once, at their end. Units that have to wait get work rows.
 import type { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { Log } from '../../../platform/lib/log.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import type { Leases } from './claim.ts';
 import type { Behind } from './clock.ts';
 import type { WorkOps } from './ops.ts';
 import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
+import { createWindow, type Window, type WindowEntry, type WorkItem } from './window.ts';
 
 export interface Unit {
   /** Scope whose account is the subscriber. */
@@ -40,13 +40,10 @@ export interface UnitRows<U extends Unit> {
   stored(unit: U): void;
 }
 
-// Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
-// the same unit.
-
 interface UnitStorage<U extends Unit> {
   /**
-   * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
-   * nevertheless
+   * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may
+   * be stored nevertheless
    */
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
   /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
@@ -56,8 +53,8 @@ interface UnitStorage<U extends Unit> {
 /** Functions that the performer of a work item calls, whether or not the item has a row. */
 export interface ItemCalls {
   /**
-   * Commits a change to an item with exclusive access. Build the ops inside `commit`, because the row of the item may have been stored
-   * meanwhile.
+   * Commits a change to an item with exclusive access. Build the ops inside `commit`, because the row of the
+   * item may have been stored meanwhile.
    */
   whileSealed<T>(item: WorkItem, commit: () => Promise<T>): Promise<T>;
   /** Wraps an op so that an item without a row has ended once the batch is committed. */
@@ -96,6 +93,10 @@ interface UnitsOptions<U extends Unit> {
   onChange(): void;
 }
 
+/**
+ * Starts the units of a queue or lets them wait, writes those that wait too long, and serializes writes to
+ * the same unit.
+ */
 export function createUnits<U extends Unit>(
   options: UnitsOptions<U>,
 ): { readonly units: Units<U>; isWriting(): boolean } {

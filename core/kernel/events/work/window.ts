@@ -1,17 +1,19 @@
-// Performs the work in memory. Failed work is postponed with growing delays.
+// Work in memory: the workers that perform it, and the window of units without rows, which are running or
+// wait for an earlier one of their order key. Units that take long are written (`unit-writer.ts`), so that
+// little is planned again after a crash.
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { Log } from '../../../platform/lib/log.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Unit, UnitRows } from './units.ts';
 
 /** Delay before failed work is due again; doubles with each failure up to `most`. */
 const failedMs = { first: 5_000, most: 300_000 };
 /**
- * Limit of work items whose delay is remembered. While it is reached, other failing work starts with the longest
- * delay.
+ * Limit of work items whose delay is remembered. While it is reached, other failing work starts with the
+ * longest delay.
  */
 const failingMax = 10_000;
 export const againMs = 1_000;
@@ -24,6 +26,7 @@ export interface WorkItem {
   readonly epoch: number | null;
 }
 
+/** Performs the work in memory. Failed work is postponed with growing delays. */
 interface Workers {
   /** @param perform default: the `perform` function of the queue */
   hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
@@ -100,9 +103,6 @@ export function createWorkers(options: {
   };
 }
 
-// Units in memory without rows: running units, and units that wait for an earlier one of their order key. Units that
-// take long are written (`unit-writer.ts`), so that little is planned again after a crash.
-
 /** Units in memory for longer than this are written. */
 const writtenAfterMs = 250;
 
@@ -147,38 +147,6 @@ export interface Window<U extends Unit> {
   ended(entry: WindowEntry<U>): void;
   /** Removes a unit that has rows, and schedules the units that wait behind it for writing. */
   written(entry: WindowEntry<U>): void;
-}
-
-// Chains of units in the window that share an order key, in order. The first unit of a chain runs; the others wait.
-
-class Chains<U extends Unit> {
-  /** By order key; a chain is removed with its last unit. */
-  readonly #chains = new Map<string, readonly WindowEntry<U>[]>();
-
-  has(orderKey: string | null): boolean {
-    return orderKey !== null && this.#chains.has(orderKey);
-  }
-
-  add(entry: WindowEntry<U>): void {
-    const { orderKey } = entry.unit;
-    if (orderKey !== null) this.#chains.set(orderKey, [...(this.#chains.get(orderKey) ?? []), entry]);
-  }
-
-  /** Returns the chain of a unit; only the unit itself if it has no order key. */
-  of(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
-    const { orderKey } = entry.unit;
-    return (orderKey === null ? undefined : this.#chains.get(orderKey)) ?? [entry];
-  }
-
-  /** @returns the remaining units of the chain */
-  remove(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
-    const { orderKey } = entry.unit;
-    if (orderKey === null) return [];
-    const rest = this.of(entry).filter((one) => one !== entry);
-    if (rest.length > 0) this.#chains.set(orderKey, rest);
-    else this.#chains.delete(orderKey);
-    return rest;
-  }
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
@@ -270,4 +238,38 @@ function createWatch<U extends Unit>(
     });
   };
   return watch;
+}
+
+/**
+ * Chains of units in the window that share an order key, in order. The first unit of a chain runs; the others
+ * wait.
+ */
+class Chains<U extends Unit> {
+  /** By order key; a chain is removed with its last unit. */
+  readonly #chains = new Map<string, readonly WindowEntry<U>[]>();
+
+  has(orderKey: string | null): boolean {
+    return orderKey !== null && this.#chains.has(orderKey);
+  }
+
+  add(entry: WindowEntry<U>): void {
+    const { orderKey } = entry.unit;
+    if (orderKey !== null) this.#chains.set(orderKey, [...(this.#chains.get(orderKey) ?? []), entry]);
+  }
+
+  /** Returns the chain of a unit; only the unit itself if it has no order key. */
+  of(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
+    const { orderKey } = entry.unit;
+    return (orderKey === null ? undefined : this.#chains.get(orderKey)) ?? [entry];
+  }
+
+  /** @returns the remaining units of the chain */
+  remove(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
+    const { orderKey } = entry.unit;
+    if (orderKey === null) return [];
+    const rest = this.of(entry).filter((one) => one !== entry);
+    if (rest.length > 0) this.#chains.set(orderKey, rest);
+    else this.#chains.delete(orderKey);
+    return rest;
+  }
 }

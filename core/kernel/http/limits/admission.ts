@@ -1,44 +1,14 @@
-// Serializes writers that lost a race for an object: they plan again one after the other, in the order in
-// which they lost, so that each of many concurrent writers succeeds.
+// Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the
+// objects that it reads and changes. No other code enforces the table of core/kernel/rights.
+import type { TObject, TSchema } from 'typebox';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { authorityOf, readScopeOf, teamIdsByKeys, type Narrowing } from '../../rights/rights.ts';
 import { effectsOf } from '../../rights/effects.ts';
-import { fieldsOf, narrowable, showsObjects, writtenFields, holderOf } from '../../rights/table.ts';
+import { authorityOf, type Narrowing, readScopeOf, teamIdsByKeys } from '../../rights/rights.ts';
+import { fieldsOf, holderOf, narrowable, showsObjects, writtenFields } from '../../rights/table.ts';
 import type { Principal } from '../principal.ts';
-import { needsCaller, type RouteInput, type Route } from '../route.ts';
-import type { TObject, TSchema } from 'typebox';
-
-export interface ContentionQueues {
-  /** Runs the work after all earlier work on the same object. Rejects with the error of the work. */
-  take<T>(object: string, work: () => Promise<T>): Promise<T>;
-  /** True while work on the object is running or waiting. */
-  isTaken(object: string): boolean;
-}
-
-export function createContentionQueues(): ContentionQueues {
-  /** End of the last work in each queue. The last work of an object removes its entry, so that requests in progress bound the map. */
-  const ends = new Map<string, Promise<void>>();
-  return {
-    isTaken: (object) => ends.has(object),
-    async take(object, work) {
-      const before = ends.get(object);
-      const { promise: end, resolve } = Promise.withResolvers<void>();
-      ends.set(object, end);
-      try {
-        await before;
-        return await work();
-      } finally {
-        resolve();
-        if (ends.get(object) === end) ends.delete(object);
-      }
-    },
-  };
-}
-
-// Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the objects that it reads and changes.
-// No other code enforces the table of core/kernel/rights.
+import { needsCaller, type Route, type RouteInput } from '../route.ts';
 
 /** True if a plugin accesses its own install, for which it needs no grant. */
 function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<string, string>>): boolean {
@@ -113,7 +83,8 @@ function admitToScope(route: Route, scope: string, principal: Principal): Narrow
 const proposingScope = 'proposals:write';
 
 /**
- * A proposal needs the scope to propose and the scope to read the objects; the approver needs the scope to write.
+ * A proposal needs the scope to propose and the scope to read the objects; the approver needs the scope to
+ * write.
  * @throws ApiError unauthorized, insufficient_scope, forbidden
  */
 export function admitToPropose(route: Route, principal: Principal | null): void {
@@ -145,7 +116,8 @@ export function requireFields(
 ): void {
   if (fields === null) return;
   if (route.kind === 'read') return requireReadable(route, fields, query);
-  // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may not use it.
+  // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may
+  // not use it.
   if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
   const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
   if (outside !== undefined) throw beyond(route, fields, `this request writes ${outside}`);
@@ -218,4 +190,38 @@ export function requireRows(scope: string | null, ctx: Context, { changes }: Cha
 
 function inTeams({ teams }: Narrowing): string {
   return `the teams ${teams!.join(', ') || '(none)'}`;
+}
+
+/**
+ * Serializes writers that lost a race for an object: they plan again one after the other, in the order in
+ * which they lost, so that each of many concurrent writers succeeds.
+ */
+export interface ContentionQueues {
+  /** Runs the work after all earlier work on the same object. Rejects with the error of the work. */
+  take<T>(object: string, work: () => Promise<T>): Promise<T>;
+  /** True while work on the object is running or waiting. */
+  isTaken(object: string): boolean;
+}
+
+export function createContentionQueues(): ContentionQueues {
+  /**
+   * End of the last work in each queue. The last work of an object removes its entry, so that requests in
+   * progress bound the map.
+   */
+  const ends = new Map<string, Promise<void>>();
+  return {
+    isTaken: (object) => ends.has(object),
+    async take(object, work) {
+      const before = ends.get(object);
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      ends.set(object, end);
+      try {
+        await before;
+        return await work();
+      } finally {
+        resolve();
+        if (ends.get(object) === end) ends.delete(object);
+      }
+    },
+  };
 }

@@ -1,107 +1,22 @@
-// Generates the `webhooks` section: each event type as the request that a receiver gets. docs/spec/api.md ›
-// OpenAPI document.
-import { Type, type TSchema } from 'typebox';
-import { Closed, namedSchema, enumeration } from '../../../platform/lib/schema.ts';
-import {
-  nameOf,
-  type Components,
-  type JsonObject,
-  exampleByName,
-  deliveryParameters,
-  createComponents,
-  headers,
-  headerSchemas,
-  parameters,
-} from './components.ts';
+// Generates the OpenAPI 3.1 document from the route registry alone, so that it cannot deviate from the
+// server. The document is the authoritative catalogue of operations: docs/spec/api.md › OpenAPI document.
+import { type TSchema, Type } from 'typebox';
+import { type ErrorCode, errorCodes, fieldIssues } from '../../../platform/lib/errors/errors.ts';
+import { Closed, enumeration, namedSchema } from '../../../platform/lib/schema.ts';
 import { allScopes } from '../../rights/table.ts';
 import type { Route } from '../route.ts';
+import {
+  type Components,
+  createComponents,
+  deliveryParameters,
+  exampleByName,
+  headers,
+  headerSchemas,
+  type JsonObject,
+  nameOf,
+  parameters,
+} from './components.ts';
 import { describeOperation, isOperation, tagOf } from './operation.ts';
-import { errorCodes, fieldIssues, type ErrorCode } from '../../../platform/lib/errors/errors.ts';
-
-export interface SentEvent {
-  readonly type: string;
-  readonly envelope: TSchema;
-}
-
-const Truncated = namedSchema(
-  'TruncatedData',
-  Closed(
-    {
-      id: Type.String({ description: 'Id of the changed object.' }),
-      identifier: Type.Optional(
-        Type.String({ description: 'Identifier of the issue, such as `ENG-42`; issues only.' }),
-      ),
-      url: Type.Optional(Type.String({ format: 'uri', description: 'URL of the issue page; issues only.' })),
-      truncated: Type.Literal(true, { description: 'True for truncated data.' }),
-      event: Type.String({ format: 'uri', description: 'URL of the complete event.' }),
-    },
-    { description: 'Replacement for the object if the delivery would be larger than 256 KiB.' },
-  ),
-);
-
-const description =
-  'A signed delivery. Verify `X-Webhook-Signature` against the bytes of the body, then respond with 2xx within 15 seconds.';
-
-function describeWebhooks(events: readonly SentEvent[], components: Components): Record<string, JsonObject> {
-  return Object.fromEntries(
-    events.map((event) => [
-      event.type,
-      {
-        post: {
-          operationId: `webhook.${event.type}`,
-          tags: ['webhooks'],
-          security: [],
-          summary: `Receive ${event.type} events`,
-          description,
-          parameters: [...Object.keys(deliveryParameters), 'Traceparent'].map((name) => ({
-            $ref: `#/components/parameters/${name}`,
-          })),
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: deliveredEvent(event, components),
-                ...exampleByName(`webhook.${event.type}`),
-              },
-            },
-          },
-          responses: {
-            '2XX': { description: 'Received.' },
-            '410': { description: 'Receiver gone: Tatami disables the endpoint.' },
-            default: { description: 'Failure: Tatami retries the delivery.' },
-          },
-        },
-      },
-    ]),
-  );
-}
-
-/** Properties that all events share are in one base schema, so that each event adds only its type and data. */
-function deliveredEvent({ type, envelope }: SentEvent, components: Components): JsonObject {
-  const { properties } = deliveredAs(envelope) as { properties: Record<string, TSchema> };
-  const { type: ownType, data, ...shared } = properties;
-  const base = components.schema('EventEnvelope', () => ({
-    ...(components.ref(Closed(shared), 'shown') as JsonObject),
-    description: 'Properties that all events share.',
-  }));
-  const own = Closed({ type: ownType!, data: data! });
-  return components.schema(`${nameOf(type)}Event`, () => ({
-    description: `The event \`${type}\`.`,
-    allOf: [base, components.ref(own, 'shown')],
-  }));
-}
-
-/** Returns the envelope with complete or truncated `data`. */
-export function deliveredAs(envelope: TSchema): TSchema {
-  const { properties } = envelope as { properties: Record<string, TSchema> };
-  const data = Type.Union([properties.data!, Truncated], {
-    description: 'Object at the time of the event. For a change, `previous` has the earlier values.',
-  });
-  return Closed({ ...properties, data });
-}
-
-// Generates the OpenAPI 3.1 document from the route registry alone, so that it cannot deviate from the server. The document is the
-// authoritative catalogue of operations: docs/spec/api.md › OpenAPI document.
 
 /** Group of operations with the same prefix in their names. */
 export interface Tag {
@@ -130,8 +45,73 @@ interface DocumentOptions extends DocumentFacts {
   readonly routes: readonly Route[];
 }
 
-// Introduction of the OpenAPI document. Details belong to the guides that it links to.
+/** @throws Error if the routes contradict each other, or a tag has no description */
+export function buildDocument(options: DocumentOptions): JsonObject {
+  const { version, baseUrl, webhooks } = options;
+  const components = createComponents();
+  components.ref(ErrorResponse, 'shown');
+  const routes = options.routes.filter(isOperation);
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeOperation(
+      route,
+      components,
+      options.proposal,
+    );
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tatami',
+      version,
+      summary: 'A self-hostable issue tracker that hosts sandboxed plugins.',
+      description: introduction(baseUrl),
+      contact: { name: 'Administrator of this server', url: baseUrl },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: baseUrl, description: 'This server.' }],
+    ...describeTags(routes, options.tagGroups),
+    paths,
+    webhooks: describeWebhooks(webhooks, components),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'ttm_<prefix>_<secret>',
+          description: 'An API key, limited to its scopes. Each operation names the scope that it needs.',
+          'x-scopes': allScopes,
+        },
+      },
+      headers,
+      parameters: { ...parameters, ...deliveryParameters },
+      examples: examplesOf(components.responses),
+      responses: components.responses,
+      schemas: { ...components.schemas, ...headerSchemas },
+    },
+  };
+}
 
+/** Examples of the errors that at least one operation returns. */
+function examplesOf(responses: Components['responses']): JsonObject {
+  const codes = Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []);
+  return Object.fromEntries(Object.entries(errorExamples).filter(([code]) => codes.includes(code)));
+}
+
+function describeTags(routes: readonly Route[], groups: readonly TagGroup[]): JsonObject {
+  const used = new Set(routes.map(tagOf));
+  const usedOf = ({ tags }: TagGroup): Tag[] => tags.filter(({ name }) => used.has(name));
+  const known = groups.flatMap(usedOf);
+  const unknown = [...used].filter((name) => !known.some((tag) => tag.name === name));
+  if (unknown.length > 0) throw new Error(`Describe the tags ${unknown.join(', ')} in core/app/features.ts.`);
+  return {
+    tags: known.map(({ name, title, doc }) => ({ name, description: doc, 'x-displayName': title })),
+    'x-tagGroups': groups
+      .filter((group) => usedOf(group).length > 0)
+      .map((group) => ({ name: group.name, tags: usedOf(group).map(({ name }) => name) })),
+  };
+}
+
+/** Returns the introduction of the document. Details belong to the guides that it links to. */
 function introduction(baseUrl: string): string {
   const guide = (name: string, words: string): string => `[${words}](${baseUrl}/docs/guides/${name})`;
   return `The REST API of Tatami: JSON over HTTP, under \`${baseUrl}/api/v1\`. Unknown parameters and fields are rejected by name.
@@ -179,8 +159,6 @@ function errorTable(baseUrl: string): string {
   );
   return ['| Code | Status | Retry helps | Meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
-
-// Schema of the error envelope, and an example of each error.
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
@@ -249,68 +227,87 @@ const errorExamples: JsonObject = Object.fromEntries(
   }),
 );
 
-/** @throws Error if the routes contradict each other, or a tag has no description */
-export function buildDocument(options: DocumentOptions): JsonObject {
-  const { version, baseUrl, webhooks } = options;
-  const components = createComponents();
-  components.ref(ErrorResponse, 'shown');
-  const routes = options.routes.filter(isOperation);
-  const paths: Record<string, JsonObject> = {};
-  for (const route of routes)
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeOperation(
-      route,
-      components,
-      options.proposal,
-    );
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Tatami',
-      version,
-      summary: 'A self-hostable issue tracker that hosts sandboxed plugins.',
-      description: introduction(baseUrl),
-      contact: { name: 'Administrator of this server', url: baseUrl },
-      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+export interface SentEvent {
+  readonly type: string;
+  readonly envelope: TSchema;
+}
+
+const Truncated = namedSchema(
+  'TruncatedData',
+  Closed(
+    {
+      id: Type.String({ description: 'Id of the changed object.' }),
+      identifier: Type.Optional(
+        Type.String({ description: 'Identifier of the issue, such as `ENG-42`; issues only.' }),
+      ),
+      url: Type.Optional(Type.String({ format: 'uri', description: 'URL of the issue page; issues only.' })),
+      truncated: Type.Literal(true, { description: 'True for truncated data.' }),
+      event: Type.String({ format: 'uri', description: 'URL of the complete event.' }),
     },
-    servers: [{ url: baseUrl, description: 'This server.' }],
-    ...describeTags(routes, options.tagGroups),
-    paths,
-    webhooks: describeWebhooks(webhooks, components),
-    components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'ttm_<prefix>_<secret>',
-          description: 'An API key, limited to its scopes. Each operation names the scope that it needs.',
-          'x-scopes': allScopes,
+    { description: 'Replacement for the object if the delivery would be larger than 256 KiB.' },
+  ),
+);
+
+const description =
+  'A signed delivery. Verify `X-Webhook-Signature` against the bytes of the body, then respond with 2xx within 15 seconds.';
+
+/** Describes each event type as the request that a receiver gets. */
+function describeWebhooks(events: readonly SentEvent[], components: Components): Record<string, JsonObject> {
+  return Object.fromEntries(
+    events.map((event) => [
+      event.type,
+      {
+        post: {
+          operationId: `webhook.${event.type}`,
+          tags: ['webhooks'],
+          security: [],
+          summary: `Receive ${event.type} events`,
+          description,
+          parameters: [...Object.keys(deliveryParameters), 'Traceparent'].map((name) => ({
+            $ref: `#/components/parameters/${name}`,
+          })),
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: deliveredEvent(event, components),
+                ...exampleByName(`webhook.${event.type}`),
+              },
+            },
+          },
+          responses: {
+            '2XX': { description: 'Received.' },
+            '410': { description: 'Receiver gone: Tatami disables the endpoint.' },
+            default: { description: 'Failure: Tatami retries the delivery.' },
+          },
         },
       },
-      headers,
-      parameters: { ...parameters, ...deliveryParameters },
-      examples: examplesOf(components.responses),
-      responses: components.responses,
-      schemas: { ...components.schemas, ...headerSchemas },
-    },
-  };
+    ]),
+  );
 }
 
-/** Examples of the errors that at least one operation returns. */
-function examplesOf(responses: Components['responses']): JsonObject {
-  const codes = Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []);
-  return Object.fromEntries(Object.entries(errorExamples).filter(([code]) => codes.includes(code)));
+/**
+ * Properties that all events share are in one base schema, so that each event adds only its type and data.
+ */
+function deliveredEvent({ type, envelope }: SentEvent, components: Components): JsonObject {
+  const { properties } = deliveredAs(envelope) as { properties: Record<string, TSchema> };
+  const { type: ownType, data, ...shared } = properties;
+  const base = components.schema('EventEnvelope', () => ({
+    ...(components.ref(Closed(shared), 'shown') as JsonObject),
+    description: 'Properties that all events share.',
+  }));
+  const own = Closed({ type: ownType!, data: data! });
+  return components.schema(`${nameOf(type)}Event`, () => ({
+    description: `The event \`${type}\`.`,
+    allOf: [base, components.ref(own, 'shown')],
+  }));
 }
 
-function describeTags(routes: readonly Route[], groups: readonly TagGroup[]): JsonObject {
-  const used = new Set(routes.map(tagOf));
-  const usedOf = ({ tags }: TagGroup): Tag[] => tags.filter(({ name }) => used.has(name));
-  const known = groups.flatMap(usedOf);
-  const unknown = [...used].filter((name) => !known.some((tag) => tag.name === name));
-  if (unknown.length > 0) throw new Error(`Describe the tags ${unknown.join(', ')} in core/app/features.ts.`);
-  return {
-    tags: known.map(({ name, title, doc }) => ({ name, description: doc, 'x-displayName': title })),
-    'x-tagGroups': groups
-      .filter((group) => usedOf(group).length > 0)
-      .map((group) => ({ name: group.name, tags: usedOf(group).map(({ name }) => name) })),
-  };
+/** Returns the envelope with complete or truncated `data`. */
+export function deliveredAs(envelope: TSchema): TSchema {
+  const { properties } = envelope as { properties: Record<string, TSchema> };
+  const data = Type.Union([properties.data!, Truncated], {
+    description: 'Object at the time of the event. For a change, `previous` has the earlier values.',
+  });
+  return Closed({ ...properties, data });
 }

@@ -1,13 +1,13 @@
-// Serves the API reference at `/docs`. Swagger UI reads the OpenAPI document; page, script and style come
-// from this server, so that the reference works offline.
+// Serves the OpenAPI document, and at `/docs` the API reference, in which Swagger UI reads it. Page, script
+// and style come from this server, so that the reference works offline.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Type } from 'typebox';
 import scriptFile from '../../../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
+import { namedSchema } from '../../../platform/lib/schema.ts';
 import { cacheBody, type CachedBody } from '../request/body.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { namedSchema } from '../../../platform/lib/schema.ts';
 import { buildDocument, type DocumentFacts } from './document.ts';
 
 /**
@@ -33,7 +33,10 @@ const html = `<!doctype html>
 </html>
 `;
 
-/** Settings of Swagger UI. Models are listed under their operations alone, because the list at the end repeats them. */
+/**
+ * Settings of Swagger UI. Models are listed under their operations alone, because the list at the end repeats
+ * them.
+ */
 const settings = {
   url: '/api/v1/openapi.json',
   dom_id: '#reference',
@@ -102,8 +105,6 @@ async function packaged(path: string): Promise<string> {
   return String(await promisify(gunzip)(await Bun.file(path).bytes()));
 }
 
-// Serves the OpenAPI document. It is built on the first request, from the mounted routes including its own.
-
 const OpenApiDocument = namedSchema(
   'OpenApiDocument',
   Type.Object(
@@ -117,10 +118,16 @@ const OpenApiDocument = namedSchema(
 
 interface OpenApi {
   readonly route: Route;
-  /** Sets the routes of the document. Routes that contradict each other make the first request for it fail. */
+  /**
+   * Sets the routes of the document. Routes that contradict each other make the first request for it fail.
+   */
   describe(routes: readonly Route[]): void;
 }
 
+/**
+ * Returns the route of the document, which is built on the first request, from the mounted routes including
+ * its own.
+ */
 export function createOpenApi(facts: DocumentFacts): OpenApi {
   let described: readonly Route[] = [];
   let cachedDocument: Promise<CachedBody> | null = null;

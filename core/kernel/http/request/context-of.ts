@@ -1,22 +1,23 @@
-// Authenticates a request and counts it against its rate limits. Rejected requests count as well, which limits the guessing of tokens.
-import { ApiError, rateLimited } from '../../../platform/lib/errors/errors.ts';
-import type { Exchange } from '../requests.ts';
-import type { Authenticate, Granted, Principal } from '../principal.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
-import { needsCaller, type Admission, type Route } from '../route.ts';
+// Reads from a request what an operation needs: its caller, who is counted against the rate limits, its
+// input, and its context.
 import type { TSchema } from 'typebox';
+import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
+import { ApiError, rateLimited } from '../../../platform/lib/errors/errors.ts';
 import { jsonPartsMax } from '../../../platform/lib/json/json.ts';
 import { normalizerOf } from '../../../platform/lib/text/printable.ts';
-import type { BillingAccount } from '../../../platform/lib/billing-account.ts';
-import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
-import type { RequestAdapter, Incoming } from './request.ts';
-import { compileCheck, compileQuery, noInput, requireStorable } from './validate.ts';
+import type { Scope } from '../../../platform/store/store.ts';
 import type { Staging } from '../../changes/staging.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { authorityOf, teamsSeen } from '../../rights/rights.ts';
-import type { Scope } from '../../../platform/store/store.ts';
-import { requireAlso } from '../limits/admission.ts';
 import type { Call } from '../call.ts';
+import { requireAlso } from '../limits/admission.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import type { Authenticate, Granted, Principal } from '../principal.ts';
+import type { Exchange } from '../requests.ts';
+import { type Admission, needsCaller, type Route } from '../route.ts';
+import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
+import type { Incoming, RequestAdapter } from './request.ts';
+import { compileCheck, compileQuery, noInput, requireStorable } from './validate.ts';
 
 export interface IdentifyOptions {
   readonly limiter: RateLimiter;
@@ -28,6 +29,10 @@ export interface IdentifyOptions {
 /** A route, or the admission to a path without one. */
 type Admitted = Admission & { readonly kind?: Route['kind'] };
 
+/**
+ * Authenticates a request and counts it against its rate limits. Rejected requests count as well, which
+ * limits the guessing of tokens.
+ */
 export interface Identify {
   /**
    * Returns the principal of the token in a request; null without a token.
@@ -93,8 +98,10 @@ export function requireAdmitted({ verdict }: Exchange): void {
     throw rateLimited(`Too many requests. Wait ${verdict.resetSeconds} s.`, verdict.resetSeconds);
 }
 
-// Reads the input of a route: path parameters, query and body, each validated by a schema that is compiled once.
-
+/**
+ * Reads the input of a route: path parameters, query and body, each validated by a schema that is compiled
+ * once.
+ */
 interface InputReader {
   /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
   checkParams<In extends Incoming>(adapter: RequestAdapter<In, unknown>, incoming: In): void;
@@ -137,7 +144,10 @@ function orNotFound(check: () => void): void {
   }
 }
 
-/** Normalizes titles and names in place after the body is validated. Like the check, the normalizer is created on first use. */
+/**
+ * Normalizes titles and names in place after the body is validated. Like the check, the normalizer is created
+ * on first use.
+ */
 function checkAndNormalize(schema: TSchema): (value: unknown) => void {
   const check = compileCheck(schema);
   let normalize: ReturnType<typeof normalizerOf> | undefined;
@@ -179,9 +189,6 @@ function noted(exchange: Exchange, body: ReadBody): ReadBody {
   return body;
 }
 
-// Creates the context of an operation: the caller, the workspace and the objects that are visible to the
-// caller.
-
 export interface ContextOptions {
   readonly services: Services;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -193,7 +200,11 @@ const thenOf = (staged: Staging | null): { readonly directory: Directory; nowMs(
   return past ? { directory: past.directory, nowMs: () => past.atMs } : null;
 };
 
-/** The returned function rejects with ApiError insufficient_scope if the requested object needs more scopes. */
+/**
+ * Creates the context of an operation: the caller, the workspace and the objects that are visible to the
+ * caller. The returned function rejects with ApiError insufficient_scope if the requested object needs more
+ * scopes.
+ */
 export function createContextOf(
   route: Route,
   { services, directoryOf }: ContextOptions,

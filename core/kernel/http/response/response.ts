@@ -1,23 +1,29 @@
-// The only place that creates a Response. Every response of the application has the request id and the three RateLimit headers
-// (docs/spec/api.md › Rate limits), every error has the same envelope (docs/spec/errors.md › The envelope), and Retry-After is sent only
-// with 429. By default no response may be cached, framed, sniffed for another type, or named to other sites as a referrer
-// (docs/decisions/0036).
+// The only place that creates a Response. Every response of the application has the request id and the three
+// RateLimit headers (docs/spec/api.md › Rate limits), every error has the same envelope (docs/spec/errors.md
+// › The envelope), and Retry-After is sent only with 429.
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import type { Exchange } from '../requests.ts';
-import { codings, type Coding } from '../request/coding.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Log } from '../../../platform/lib/log.ts';
-import { StoreError } from '../../../platform/store/store.ts';
 import { nearest } from '../../../platform/lib/text/words.ts';
+import { StoreError } from '../../../platform/store/store.ts';
+import { type Coding, codings } from '../request/coding.ts';
 import { pathOf } from '../request/request.ts';
+import type { Exchange } from '../requests.ts';
 import type { Route } from '../route.ts';
 
 /** A header with several values is sent as several lines. */
 export type HeaderBag = Record<string, string | readonly string[]>;
 
-/** A response that is not a page may load nothing, even if a browser takes it for one. Pages set their own policy. */
+/**
+ * A response that is not a page may load nothing, even if a browser takes it for one. Pages set their own
+ * policy.
+ */
 const csp = "default-src 'none'; frame-ancestors 'none'";
 
+/**
+ * By default no response may be cached, framed, sniffed for another type, or named to other sites as a
+ * referrer (docs/decisions/0036).
+ */
 export function respond(
   exchange: Exchange,
   status: number,
@@ -77,9 +83,10 @@ export function respondError(
   );
 }
 
-// Entity tags (RFC 9110 §8.8.3), which identify the version of an object in HTTP.
-
-/** Returns a strong validator: the version, compared by `If-Match`, and a hash of the body, compared by `If-None-Match`. */
+/**
+ * Returns the entity tag of a body (RFC 9110 §8.8.3), a strong validator: the version, compared by
+ * `If-Match`, and a hash of the body, compared by `If-None-Match`.
+ */
 export function etagOf(version: number | undefined, body: string | Uint8Array<ArrayBuffer>): string {
   return `"${version ?? 'h'}-${Bun.hash(body).toString(36)}"`;
 }
@@ -93,7 +100,8 @@ export function etagAs(coding: Coding | null, etag: string): string {
 }
 
 /**
- * Returns the tag in `If-None-Match` that matches the body in any coding (RFC 9110 §13.1.2); null if none does.
+ * Returns the tag in `If-None-Match` that matches the body in any coding (RFC 9110 §13.1.2); null if none
+ * does.
  * @param etag tag of the uncompressed body
  */
 export function knownTag(etag: string, { headers }: Request): string | null {
@@ -106,14 +114,15 @@ export function knownTag(etag: string, { headers }: Request): string | null {
   return tags.find((tag) => own.includes(tag)) ?? null;
 }
 
-/** Returns the version in an `If-Match` header; null for `*` or no header; -1, which no version equals, for a tag without a version. */
+/**
+ * Returns the version in an `If-Match` header; null for `*` or no header; -1, which no version equals, for a
+ * tag without a version.
+ */
 export function ifMatchVersion(header: string | null): number | null {
   if (header === null || header.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"?(\d{1,15})(?:-[0-9a-z]+)?"?\s*$/.exec(header);
   return version ? Number(version[1]) : -1;
 }
-
-// Maps the failure of a request to the error for the caller. A failure that the caller cannot fix is logged.
 
 /** Request as identified in the log. */
 interface RequestIdentity {
@@ -123,6 +132,7 @@ interface RequestIdentity {
   path(): string;
 }
 
+/** Returns the error for the caller. A failure that the caller cannot fix is logged. */
 export function refusalOf(log: Log, { requestId, method, path }: RequestIdentity, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreError) {
@@ -155,10 +165,9 @@ function storeRefusal({ fault }: StoreError): ApiError {
   );
 }
 
-// Creates the 404 error for a path without a route. The message says that the route is missing, to
-// distinguish it from a missing object, and suggests the most similar route.
-
-/** Longer paths are cut and longer segments replaced, so that a key sent in a path by mistake is not repeated. */
+/**
+ * Longer paths are cut and longer segments replaced, so that a key sent in a path by mistake is not repeated.
+ */
 const pathCharsMax = 200;
 const partCharsMax = 36;
 
@@ -170,6 +179,10 @@ interface KnownRoute {
   readonly segments: readonly string[];
 }
 
+/**
+ * Creates the 404 error for a path without a route. The message says that the route is missing, to
+ * distinguish it from a missing object, and suggests the most similar route.
+ */
 export function createUnrouted(routes: readonly Route[]): Unrouted {
   const byPath = Map.groupBy(routes, ({ path }) => path);
   const known = [...byPath].map(([path, of]): KnownRoute => ({
@@ -194,7 +207,10 @@ export function displayPath(path: string): string {
   return displayed.length > pathCharsMax ? `${displayed.slice(0, pathCharsMax)}…` : displayed;
 }
 
-/** Omits the trailing slash and the prefix that all operations share, which callers often leave out or mistype. */
+/**
+ * Omits the trailing slash and the prefix that all operations share, which callers often leave out or
+ * mistype.
+ */
 function segmentsOf(path: string): string[] {
   return path
     .replace(/^\/(api(\/v\d+)?|v\d+)(?=\/|$)/i, '')

@@ -1,97 +1,23 @@
-// Sort order of objects in their public representation: the same as that of rows by `core/kernel/resource/sort.ts`,
-// so that both can be merged.
+// Get and list at a past moment for resources with default operations. The list reads every object of the
+// resource from the log, so it is suitable for some hundreds of objects.
+import { type TObject, type TSchema, Type } from 'typebox';
+import { type CursorValue, decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
+import { notFound } from '../../../platform/lib/errors/errors.ts';
+import { Closed, limitDefault, namedSchema } from '../../../platform/lib/schema.ts';
+import { type Page, pageBytesMax, sortedParameters } from '../../../platform/store/page.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
 import { type Contract, isRestorable } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference, schemasOf } from '../../contract/schemas.ts';
-import { type CursorValue, decodeCursor, encodeCursor } from '../../../platform/lib/cursor.ts';
-import { endsOf, sortingsOf, sortKeysOf } from '../sort.ts';
-import { type Was, objectsAt } from './objects.ts';
-import { Type, type TObject, type TSchema } from 'typebox';
-import { type PageParameters, contentParameters, cursorOf } from '../../changes/list.ts';
-import type { Context } from '../../context.ts';
-import { notFound } from '../../../platform/lib/errors/errors.ts';
-import { Closed, namedSchema, limitDefault } from '../../../platform/lib/schema.ts';
-import { type Page, sortedParameters, pageBytesMax } from '../../../platform/store/page.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import { isListed, type Deleted } from '../archived.ts';
+import { type Deleted, isListed } from '../archived.ts';
 import { createQueryFilter } from '../filter/filter.ts';
 import type { Filtering } from '../filter/filtering.ts';
-import { AsOf, asOfQuery, momentOf, toMomentResponse, type Moment } from './past.ts';
+import { endsOf, sortingsOf, sortKeysOf } from '../sort.ts';
 import { directoryAt, referredIn, renamed } from './names.ts';
-
-/** Sort value, never null, with its direction. */
-export interface AsOfSortKey {
-  readonly of: (response: Was) => string | number;
-  readonly direction: 'asc' | 'desc';
-}
-
-/** Ascending and descending keys of the names in `sort` that are not plain fields. */
-export type SpecialKeys = Readonly<
-  Record<string, readonly [ascending: readonly AsOfSortKey[], descending: readonly AsOfSortKey[]]>
->;
-
-/** @param sort value that `sortKeysOf` has validated */
-export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): AsOfSortKey[] {
-  return sort.split(',').flatMap((term) => {
-    const isDescending = term.startsWith('-');
-    const name = isDescending ? term.slice(1) : term;
-    const own = special[name];
-    if (own) return isDescending ? own[1] : own[0];
-    return [
-      isDescending
-        ? { of: valueOf(contract, name, 'below'), direction: 'desc' }
-        : { of: valueOf(contract, name, 'above'), direction: 'asc' },
-    ];
-  });
-}
-
-function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): AsOfSortKey['of'] {
-  if (name === 'createdAt' || name === 'updatedAt') return (response) => Date.parse(String(response[name]));
-  const field = contract.fields[name];
-  if (!field || isReference(field)) throw new Error(`${contract.path} cannot be sorted by ${name}.`);
-  const [above, below] = endsOf(field);
-  const compare = comparedOf(field);
-  const end = missing === 'above' ? above : below;
-  return ({ [name]: value }) => (value == null ? end : compare(value));
-}
-
-const sortedCharacters = 200;
-
-function comparedOf({ type, response }: Field): (value: unknown) => string | number {
-  const { enum: words = [] } = response as { enum?: readonly string[] };
-  if (type === 'choice') return (value) => words.indexOf(String(value));
-  if (type === 'number') return Number;
-  if (type === 'day') return String;
-  if (type === 'time') return (value) => Date.parse(String(value));
-  return (value) => [...String(value)].slice(0, sortedCharacters).join('');
-}
-
-/** Returns the sort values of an object, followed by its id. */
-export function sortValuesOf(keys: readonly AsOfSortKey[], response: Was): CursorValue[] {
-  return [...keys.map(({ of }) => of(response)), response.id];
-}
-
-/** Compares two positions by the keys, then by the id, in the direction of the last key. */
-export function compared(
-  keys: readonly AsOfSortKey[],
-  a: readonly CursorValue[],
-  b: readonly CursorValue[],
-): number {
-  for (let at = 0; at < a.length; at++) {
-    const order = comparedValues(a[at]!, b[at]!);
-    if (order !== 0) return (keys[at] ?? keys.at(-1))?.direction === 'desc' ? -order : order;
-  }
-  return 0;
-}
-
-/** Compares texts by their bytes, as SQLite does. */
-function comparedValues(a: CursorValue, b: CursorValue): number {
-  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  return Number(a) - Number(b);
-}
-
-// Get and list at a past moment for resources with default operations. The list reads every object of the
-// resource from the log, so it is suitable for some hundreds of objects.
+import { objectsAt, type Was } from './objects.ts';
+import { AsOf, asOfQuery, type Moment, momentOf, toMomentResponse } from './past.ts';
 
 const everOfEntity = tenantStatement<{ id: string }>(
   'as_of.ever_of_kind',
@@ -193,8 +119,6 @@ export const deletedIn = ({ deletedAt }: Was): { deletedAt: number | null } => (
   deletedAt: typeof deletedAt === 'string' ? Date.parse(deletedAt) : null,
 });
 
-// Pages lists at a past moment, for entities whose objects are all read from the event log.
-
 /** Identifies the list that a cursor is valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
   `${workspaceId} ${path} as of ${JSON.stringify(sortedParameters(contentParameters(query)))}`;
@@ -218,6 +142,7 @@ interface PageCandidates {
   readonly isWhole: boolean;
 }
 
+/** Returns a page of a list whose objects are all read from the event log. */
 export function pageOfAll(
   ctx: Context,
   contract: Contract,
@@ -243,4 +168,79 @@ export function pageOfAll(
       endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, contract, query), last.sortValues) : null,
     },
   };
+}
+
+/** Sort value, never null, with its direction. */
+export interface AsOfSortKey {
+  readonly of: (response: Was) => string | number;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** Ascending and descending keys of the names in `sort` that are not plain fields. */
+export type SpecialKeys = Readonly<
+  Record<string, readonly [ascending: readonly AsOfSortKey[], descending: readonly AsOfSortKey[]]>
+>;
+
+/**
+ * Returns the sort keys of objects in their public representation. The order is the same as that of rows by
+ * `core/kernel/resource/sort.ts`, so that both can be merged.
+ * @param sort value that `sortKeysOf` has validated
+ */
+export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): AsOfSortKey[] {
+  return sort.split(',').flatMap((term) => {
+    const isDescending = term.startsWith('-');
+    const name = isDescending ? term.slice(1) : term;
+    const own = special[name];
+    if (own) return isDescending ? own[1] : own[0];
+    return [
+      isDescending
+        ? { of: valueOf(contract, name, 'below'), direction: 'desc' }
+        : { of: valueOf(contract, name, 'above'), direction: 'asc' },
+    ];
+  });
+}
+
+function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): AsOfSortKey['of'] {
+  if (name === 'createdAt' || name === 'updatedAt') return (response) => Date.parse(String(response[name]));
+  const field = contract.fields[name];
+  if (!field || isReference(field)) throw new Error(`${contract.path} cannot be sorted by ${name}.`);
+  const [above, below] = endsOf(field);
+  const compare = comparedOf(field);
+  const end = missing === 'above' ? above : below;
+  return ({ [name]: value }) => (value == null ? end : compare(value));
+}
+
+const sortedCharacters = 200;
+
+function comparedOf({ type, response }: Field): (value: unknown) => string | number {
+  const { enum: words = [] } = response as { enum?: readonly string[] };
+  if (type === 'choice') return (value) => words.indexOf(String(value));
+  if (type === 'number') return Number;
+  if (type === 'day') return String;
+  if (type === 'time') return (value) => Date.parse(String(value));
+  return (value) => [...String(value)].slice(0, sortedCharacters).join('');
+}
+
+/** Returns the sort values of an object, followed by its id. */
+export function sortValuesOf(keys: readonly AsOfSortKey[], response: Was): CursorValue[] {
+  return [...keys.map(({ of }) => of(response)), response.id];
+}
+
+/** Compares two positions by the keys, then by the id, in the direction of the last key. */
+export function compared(
+  keys: readonly AsOfSortKey[],
+  a: readonly CursorValue[],
+  b: readonly CursorValue[],
+): number {
+  for (let at = 0; at < a.length; at++) {
+    const order = comparedValues(a[at]!, b[at]!);
+    if (order !== 0) return (keys[at] ?? keys.at(-1))?.direction === 'desc' ? -order : order;
+  }
+  return 0;
+}
+
+/** Compares texts by their bytes, as SQLite does. */
+function comparedValues(a: CursorValue, b: CursorValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return Number(a) - Number(b);
 }

@@ -1,22 +1,23 @@
-// Resolves the parameter `asOf`, a sequence or a time, to a position in the log (docs/spec/api.md › As of).
-import { Type, type Static } from 'typebox';
-import { isoTime } from '../../changes/operations.ts';
-import type { Context, Directory } from '../../context.ts';
-import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log/log.ts';
+// Past moments: the parameter `asOf` (docs/spec/api.md › As of), the rows of objects at a moment, and past
+// states for runs.
+import { type Static, Type } from 'typebox';
+import { contracts } from '../../../features/contracts.ts';
 import { invalidField, sequenceToCome, timeToCome } from '../../../platform/lib/errors/errors.ts';
 import { Closed, described, namedSchema, time } from '../../../platform/lib/schema.ts';
 import { isTime } from '../../../platform/lib/time/time.ts';
-import { isRestorable, type Contract } from '../../contract/contract.ts';
-import type { Field } from '../../contract/field.ts';
-import { isReference, storedName } from '../../contract/schemas.ts';
 import type { Entity } from '../../changes/change.ts';
 import type { AsItWas, Past } from '../../changes/find.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Context, Directory } from '../../context.ts';
+import { type Contract, isRestorable } from '../../contract/contract.ts';
+import type { Field } from '../../contract/field.ts';
+import { isReference, storedName } from '../../contract/schemas.ts';
+import type { EventRow } from '../../events/event.ts';
+import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log/log.ts';
 import { entriesOf } from '../directory.ts';
 import { idsByName } from '../names/names.ts';
-import { contracts } from '../../../features/contracts.ts';
-import type { EventRow } from '../../events/event.ts';
 import { directoryAt } from './names.ts';
-import { isSubject, objectsAt, partsAt, wasOf, type Was } from './objects.ts';
+import { isSubject, objectsAt, partsAt, type Was, wasOf } from './objects.ts';
 
 export const asOfQuery = {
   asOf: Type.Optional(
@@ -51,7 +52,10 @@ export function toMomentResponse({ sequence, atMs }: Moment): Static<typeof AsOf
   return { sequence, at: isoTime(atMs) };
 }
 
-/** @throws ApiError validation_failed for an invalid moment, or one in the future */
+/**
+ * Resolves a sequence or a time to a position in the log.
+ * @throws ApiError validation_failed for an invalid moment, or one in the future
+ */
 export async function momentOf({ store, scope, nowMs }: Context, text: string): Promise<Moment> {
   if (/^\d{1,15}$/.test(text)) {
     const sequence = Number(text);
@@ -73,12 +77,13 @@ export async function momentOf({ store, scope, nowMs }: Context, text: string): 
   };
 }
 
-// Reconstructs the past row of an object from its event: references by id, times in milliseconds. Values that
-// the event does not contain are taken from the current row.
-
 type Wire = Readonly<Record<string, unknown>>;
 
-/** @param more values that do not follow from the contract */
+/**
+ * Returns a function that reconstructs the past row of an object from its event: references by id, times in
+ * milliseconds. Values that the event does not contain are taken from the current row.
+ * @param more values that do not follow from the contract
+ */
 export function rowAsItWas<E extends Entity>(
   contract: Contract,
   more?: (was: Wire, directory: Directory) => Partial<E>,
@@ -117,9 +122,6 @@ function msOf(value: unknown): number | null {
   return typeof value === 'string' ? Date.parse(value) : null;
 }
 
-// Past states for runs that read the log in order. The directory is rebuilt only after an event that changed
-// its contents, so most states need no read.
-
 const byName: ReadonlyMap<string, Contract> = new Map(contracts.map((contract) => [contract.name, contract]));
 
 /** Returns true for an entity of the directory, whose changes may alter names that other objects show. */
@@ -130,6 +132,10 @@ export interface SeenPast extends Past {
   readonly answered: () => number;
 }
 
+/**
+ * Past states for runs that read the log in order. The directory is rebuilt only after an event that changed
+ * its contents, so most states need no read.
+ */
 export interface Pasts {
   /** Returns the state right after an event. */
   at(event: EventRow): Promise<SeenPast>;
