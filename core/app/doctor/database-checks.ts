@@ -1,22 +1,23 @@
+// Checks of the database file: structure, page checksums, schema and texts.
 import {
+  type Check,
   damage,
   error,
-  some,
-  type RowCheck,
-  note,
-  type Check,
-  warning,
   type Finding,
+  note,
   type ReadRows,
+  type RowCheck,
   type RowSubject,
+  some,
+  warning,
 } from '../../kernel/checks.ts';
-import type { Subject } from './subject.ts';
-import { describeDamage, damageOf } from '../../platform/store/integrity/damage.ts';
+import { unpack } from '../../kernel/events/log/packing.ts';
+import { schemaAt, schemaEntries, type SchemaEntry } from '../../platform/store/engine/looking.ts';
+import { damageOf, describeDamage } from '../../platform/store/integrity/damage.ts';
 import { openPageFile } from '../../platform/store/integrity/page-file.ts';
 import { verifyPages } from '../../platform/store/integrity/verify.ts';
 import { migrations } from '../../platform/store/migrations/index.ts';
-import { schemaAt, schemaEntries, type SchemaEntry } from '../../platform/store/engine/looking.ts';
-import { unpack } from '../../kernel/events/log/packing.ts';
+import type { Subject } from './subject.ts';
 
 /** Maximum number of problems that SQLite reports. */
 const reportedMax = 20;
@@ -56,7 +57,8 @@ export const pages: Check<Subject> = {
   name: 'pages',
   holds: 'every page of the database matches its checksum',
   look({ path, servedBy }) {
-    // A server writes pages and their checksums one after the other, so a comparison would report false errors.
+    // A server writes pages and their checksums one after the other, so a comparison would report false
+    // errors.
     if (servedBy !== null)
       return [
         note(
@@ -174,7 +176,9 @@ export const texts: RowCheck = {
   },
 };
 
-/** Returns true if the data of an event is packed or stored elsewhere; see core/kernel/events/log/packing.ts. */
+/**
+ * Returns true if the data of an event is packed or stored elsewhere; see core/kernel/events/log/packing.ts.
+ */
 const isElsewhere = (text: string): boolean => /^([=@]\d+)?$/.test(text);
 
 function packedEvents({ database }: RowSubject): Finding[] {

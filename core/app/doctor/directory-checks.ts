@@ -1,14 +1,16 @@
-import { error, some, warning, type Check, note, type Finding } from '../../kernel/checks.ts';
-import { openIn, pathsOf } from '../../platform/store/files/private.ts';
-import { readdirSync, statfsSync, statSync, existsSync, readFileSync } from 'node:fs';
+// Checks of the data directory and its environment: permissions, disk space, identity, clock, backups and
+// machine.
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Subject } from './subject.ts';
-import { recognise, schemaOfFile } from '../../platform/store/integrity/identity.ts';
-import { dayMs } from '../../platform/lib/time/time.ts';
+import { type Check, error, type Finding, note, some, warning } from '../../kernel/checks.ts';
 import { listBackups } from '../../platform/backup/folder.ts';
-import { startSandbox } from '../../platform/sandbox/supervisor.ts';
-import { findNode } from '../../platform/sandbox/locate.ts';
 import { systemClock } from '../../platform/lib/time/clock.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
+import { findNode } from '../../platform/sandbox/locate.ts';
+import { startSandbox } from '../../platform/sandbox/supervisor.ts';
+import { openIn, pathsOf } from '../../platform/store/files/private.ts';
+import { recognise, schemaOfFile } from '../../platform/store/integrity/identity.ts';
+import type { Subject } from './subject.ts';
 
 /** Endings of temporary file names; a killed start or command leaves files with them. */
 export const unfinished = /\.(new|new-journal|restoring)$/;

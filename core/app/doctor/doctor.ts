@@ -1,13 +1,13 @@
 // Runs all checks of `tatami doctor` in sequence.
+import { type Check, damage, type Finding, type RowSubject } from '../../kernel/checks.ts';
 import { systemSentence } from '../../platform/lib/errors/failures.ts';
-import { type Check, type Finding, damage, type RowSubject } from '../../kernel/checks.ts';
-import { disk, permissions, identity, clock, backups, machine } from './directory-checks.ts';
-import { key, log, orphans, work, archive } from './row-checks.ts';
-import { pages, schema, structure, texts } from './database-checks.ts';
-import { replay } from './replay.ts';
-import type { Subject } from './subject.ts';
-import { features } from '../features.ts';
 import type { Connection } from '../../platform/store/engine/looking.ts';
+import { features } from '../features.ts';
+import { pages, schema, structure, texts } from './database-checks.ts';
+import { backups, clock, disk, identity, machine, permissions } from './directory-checks.ts';
+import { replay } from './replay.ts';
+import { archive, key, log, orphans, work } from './row-checks.ts';
+import type { Subject } from './subject.ts';
 
 /**
  * Checks of the database file. If one of them finds that the file cannot be read, later checks that read it
@@ -65,10 +65,9 @@ async function lookAt(check: Check<Subject>, subject: Subject): Promise<readonly
   }
 }
 
-// Checks of the rows of a database outside a data directory.
-
 /**
- * Omits the advice to restore a backup, because the caller imports a workspace.
+ * Checks the rows of a database outside a data directory. Omits the advice to restore a backup, because the
+ * caller imports a workspace.
  * @returns a sentence for each error of the first check that finds errors
  */
 export function examineRows(db: Connection): string[] {

@@ -1,71 +1,19 @@
-// Looks up referenced objects for the replay check.
-import { storedModels, features } from '../features.ts';
+// Facts for the replay check: the columns of a row that must match the last event of its object.
+import {
+  type Data,
+  equal,
+  type Fact,
+  fact,
+  idOf,
+  type References,
+  type RowSubject,
+  timeOf,
+} from '../../kernel/checks.ts';
 import type { Contract } from '../../kernel/contract/contract.ts';
 import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../kernel/contract/field.ts';
 import { actorParts, isReference, storedName } from '../../kernel/contract/schemas.ts';
 import { snake } from '../../platform/lib/text/words.ts';
-import {
-  type References,
-  type RowSubject,
-  type Data,
-  equal,
-  fact,
-  idOf,
-  timeOf,
-  type Fact,
-} from '../../kernel/checks.ts';
-
-/** Reads each table on first use. @param isLogged returns true if the log has an event of the object */
-export function referencesOf(
-  { rows }: RowSubject,
-  isLogged: (workspaceId: string, name: string, id: string) => boolean,
-): References {
-  const read = new Map<string, ReadonlySet<string>>();
-  const present = (name: string): ReadonlySet<string> => {
-    const known = read.get(name) ?? presentIn(name);
-    read.set(name, known);
-    return known;
-  };
-  const presentIn = (name: string): ReadonlySet<string> => {
-    const model = storedModels.get(name)!;
-    const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
-    const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
-    return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));
-  };
-  const teams = lazy(() => {
-    const all = rows<Identified & { key: string }>('SELECT workspace_id, id, key FROM teams');
-    return new Map(all.map(({ workspace_id: workspaceId, key, id }) => [`${workspaceId} ${key}`, id]));
-  });
-  const fields = lazy(() => {
-    const all = rows<Identified & { key: string; deleted: number }>(
-      `SELECT workspace_id, id, key, EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = f.workspace_id
-         AND e.entity_type = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
-    );
-    return new Map(
-      all.map(({ workspace_id: workspaceId, id, key, deleted }) => [
-        `${workspaceId} ${id}`,
-        { key, wasDeleted: deleted === 1 },
-      ]),
-    );
-  });
-  return {
-    isGone: (name, workspaceId, id) =>
-      isLogged(String(workspaceId), name, String(id)) &&
-      !present(name).has(`${String(workspaceId)} ${String(id)}`),
-    teamOf: (workspaceId, key) => teams().get(`${String(workspaceId)} ${String(key)}`),
-    fieldOf: (workspaceId, id) => fields().get(`${String(workspaceId)} ${id}`),
-  };
-}
-
-interface Identified {
-  readonly workspace_id: string;
-  readonly id: string;
-}
-
-function lazy<T>(make: () => T): () => T {
-  let cached: T | undefined;
-  return () => (cached ??= make());
-}
+import { features, storedModels } from '../features.ts';
 
 /** @returns the derived facts, with special facts in place of those of the same name */
 export function factsOf(contract: Contract, references: References): readonly Fact[] {
@@ -131,10 +79,68 @@ function builtInFacts({ name, events }: Contract): Fact[] {
   return storedModels.get(name)?.retainsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
-/** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */
+/**
+ * Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also
+ * the last update.
+ */
 function deletedFact(deleted: string | undefined): Fact {
   return fact('deleted', ['deleted_at'], (row, { type, data }) => {
     if (data.deletedAt !== undefined) return row.deleted_at === timeOf(data.deletedAt);
     return row.deleted_at === (type === deleted ? timeOf(data.updatedAt) : null);
   });
+}
+
+/**
+ * Looks up referenced objects. Reads each table on first use.
+ * @param isLogged returns true if the log has an event of the object
+ */
+export function referencesOf(
+  { rows }: RowSubject,
+  isLogged: (workspaceId: string, name: string, id: string) => boolean,
+): References {
+  const read = new Map<string, ReadonlySet<string>>();
+  const present = (name: string): ReadonlySet<string> => {
+    const known = read.get(name) ?? presentIn(name);
+    read.set(name, known);
+    return known;
+  };
+  const presentIn = (name: string): ReadonlySet<string> => {
+    const model = storedModels.get(name)!;
+    const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
+    const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
+    return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));
+  };
+  const teams = lazy(() => {
+    const all = rows<Identified & { key: string }>('SELECT workspace_id, id, key FROM teams');
+    return new Map(all.map(({ workspace_id: workspaceId, key, id }) => [`${workspaceId} ${key}`, id]));
+  });
+  const fields = lazy(() => {
+    const all = rows<Identified & { key: string; deleted: number }>(
+      `SELECT workspace_id, id, key, EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = f.workspace_id
+         AND e.entity_type = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
+    );
+    return new Map(
+      all.map(({ workspace_id: workspaceId, id, key, deleted }) => [
+        `${workspaceId} ${id}`,
+        { key, wasDeleted: deleted === 1 },
+      ]),
+    );
+  });
+  return {
+    isGone: (name, workspaceId, id) =>
+      isLogged(String(workspaceId), name, String(id)) &&
+      !present(name).has(`${String(workspaceId)} ${String(id)}`),
+    teamOf: (workspaceId, key) => teams().get(`${String(workspaceId)} ${String(key)}`),
+    fieldOf: (workspaceId, id) => fields().get(`${String(workspaceId)} ${id}`),
+  };
+}
+
+interface Identified {
+  readonly workspace_id: string;
+  readonly id: string;
+}
+
+function lazy<T>(make: () => T): () => T {
+  let cached: T | undefined;
+  return () => (cached ??= make());
 }

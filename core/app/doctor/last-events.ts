@@ -1,21 +1,21 @@
 // Reads the last event of each object from the database or the archive.
+import { contracts } from '../../features/contracts.ts';
 import {
-  type RowSubject,
-  type LastEvent,
   type Data,
-  type Finding,
   error,
+  type Finding,
   idOf,
+  type LastEvent,
+  type RowSubject,
   some,
 } from '../../kernel/checks.ts';
 import {
-  type StoredParts,
+  commitAssignedRule,
   distanceOf,
   fileOf,
+  type StoredParts,
   unpack,
-  commitAssignedRule,
 } from '../../kernel/events/log/packing.ts';
-import { contracts } from '../../features/contracts.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 
 /** Returns null if the event does not exist or its archive file cannot be read. */
@@ -60,7 +60,9 @@ interface LogObject {
 
 /** Entities whose rows a purge of their issue removes without separate events. */
 const partsOfIssues = ['comment', 'reaction', 'subscriber', 'sla_clock', 'inbox_item'];
-/** Event types after which a row may be removed; archived inbox items are removed later like deleted objects. */
+/**
+ * Event types after which a row may be removed; archived inbox items are removed later like deleted objects.
+ */
 const endTypes: ReadonlySet<string> = new Set([
   ...contracts.flatMap(({ events }) => (events.deleted === undefined ? [] : [events.deleted])),
   'issue.purged',
@@ -121,7 +123,10 @@ export interface Comparison {
   readonly kind: string;
   /** Name of the table in a finding. */
   readonly table: string;
-  /** SQL without conditions that selects at least `workspace_id` and `id` from the table of the objects, aliased as `o`. */
+  /**
+   * SQL without conditions that selects at least `workspace_id` and `id` from the table of the objects,
+   * aliased as `o`.
+   */
   readonly select: string;
   /** True if another comparison of the same objects already reports those without events. */
   readonly isFurther?: true;

@@ -1,47 +1,48 @@
-// Runs one fix of the doctor. A destructive fix needs a backup of this installation, which is verified first, and the operator's
-// confirmation.
+// Runs one fix of the doctor. A destructive fix needs a backup of this installation, which is verified first,
+// and the operator's confirmation.
 import {
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  rmSync,
   chmodSync,
   chownSync,
   closeSync,
   constants,
+  cpSync,
   fstatSync,
+  lstatSync,
+  mkdirSync,
   openSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
+  statSync,
 } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { type ReadRows, some } from '../../kernel/checks.ts';
 import { findProblem } from '../../platform/backup/folder.ts';
 import { readManifest } from '../../platform/backup/unpack.ts';
+import { changeOffline, latestSchema, schemaAt } from '../../platform/store/engine/looking.ts';
+import { beginHistory } from '../../platform/store/files/copied-database.ts';
 import { tryLock } from '../../platform/store/files/data-dir.ts';
-import { verifyPages } from '../../platform/store/integrity/verify.ts';
-import { some, type ReadRows } from '../../kernel/checks.ts';
-import { describePages, brokenReferences } from './database-checks.ts';
 import { linksOf, pathsOf, requireOwner } from '../../platform/store/files/private.ts';
-import type { Subject } from './subject.ts';
-import { unfinished, isDatabase } from './directory-checks.ts';
-import { changeOffline, schemaAt, latestSchema } from '../../platform/store/engine/looking.ts';
-import { orphaned } from './row-checks.ts';
 import { adoptDatabase, schemaOfFile } from '../../platform/store/integrity/identity.ts';
 import { checkWhole } from '../../platform/store/integrity/page-sums.ts';
-import { beginHistory } from '../../platform/store/files/copied-database.ts';
-
-// Type of the repairs of `tatami doctor fix ID`. No server may use the directory during a repair.
+import { verifyPages } from '../../platform/store/integrity/verify.ts';
+import { brokenReferences, describePages } from './database-checks.ts';
+import { isDatabase, unfinished } from './directory-checks.ts';
+import { orphaned } from './row-checks.ts';
+import type { Subject } from './subject.ts';
 
 export interface FixConsent {
-  /** Path of a backup of this installation, or of a directory into which the data directory is copied first. */
+  /**
+   * Path of a backup of this installation, or of a directory into which the data directory is copied first.
+   */
   readonly backup: string | null;
   readonly yes: boolean;
   /** True if the operator changed the database with another program. */
   readonly altered: boolean;
 }
 
+/** Repair of `tatami doctor fix ID`. No server may use the directory during a repair. */
 interface Fix {
   readonly id: string;
   /** Sentence without subject that describes the fix when it asks for confirmation. */
@@ -52,10 +53,91 @@ interface Fix {
   readonly bearsDamage?: true;
   /** Called before anything is copied or changed. @throws Error that says why the fix is refused */
   check?(subject: Subject, consent: FixConsent): void;
-  /** True if root may run the fix on the directory of another user, because it leaves no files owned by root. */
+  /**
+   * True if root may run the fix on the directory of another user, because it leaves no files owned by root.
+   */
   readonly bearsOwner?: true;
   /** @returns sentence without subject about what was done */
   mend(subject: Subject, consent: FixConsent): string;
+}
+
+/** @returns sentence without subject about what was done @throws Error that says why the fix cannot run */
+export async function mend(subject: Subject, id: string, consent: FixConsent): Promise<string> {
+  const fix = fixes.find((one) => one.id === id);
+  if (!fix) throw new Error(`Unknown fix "${id}". Use one of ${fixes.map((one) => one.id).join(', ')}.`);
+  if (!fix.bearsOwner) requireOwner(subject.dir);
+  const locked = tryLock(join(subject.dir, 'lock'));
+  if ('lockedBy' in locked)
+    throw new Error(`Process ${locked.lockedBy} uses ${subject.dir}. Stop it and try again.`);
+  try {
+    requireFiles(subject);
+    if (!fix.bearsDamage) requireWhole(subject);
+    if (fix.isDestructive) requireConsent(fix, consent);
+    fix.check?.(subject, consent);
+    if (consent.backup !== null && fix.isDestructive) await requireBackup(subject, consent.backup);
+    // Closes the read connection, because the fix needs the database exclusively.
+    subject.close();
+    return fix.mend(subject, consent);
+  } finally {
+    locked.release();
+  }
+}
+
+/** Refuses symbolic links, because SQLite and the fixes would write to or remove their targets. */
+function requireFiles({ dir, path }: Subject): void {
+  const names = ['', '-wal', '-shm', '-journal'].map((suffix) => `${path.database}${suffix}`);
+  const link = [...names, path.logHead, join(dir, 'identity')].find((name) =>
+    lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
+  if (link !== undefined)
+    throw new Error(`${link} is a symbolic link. Replace it with the file itself and try again.`);
+}
+
+/** Refuses damaged pages, because a changed page gets a new checksum even if its contents are wrong. */
+function requireWhole({ path }: Subject): void {
+  requireDatabase(path.database);
+  const { damaged } = verifyPages(path.database);
+  if (damaged.length > 0)
+    throw new Error(
+      `${describePages(path.database, damaged)} A damaged database cannot be repaired; restore a backup.`,
+    );
+}
+
+function requireConsent({ id, does }: Fix, { backup, yes }: FixConsent): void {
+  if (backup === null || !yes)
+    throw new Error(
+      `\`${id}\` ${does}. Pass --backup FILE with a backup of this installation, or with an existing directory into which the data directory is copied first, and --yes to confirm.`,
+    );
+}
+
+async function requireBackup(subject: Subject, backup: string): Promise<void> {
+  if (statSync(backup, { throwIfNoEntry: false })?.isDirectory()) return copyAside(subject, backup);
+  const problem = await findProblem(backup);
+  if (problem !== null) throw new Error(`${backup} is not a valid backup: ${problem}`);
+  const [row] = subject.rows<{ name: string }>('SELECT name FROM installation WHERE id = 1');
+  const manifest = await readManifest(backup);
+  if (manifest.name !== row?.name)
+    throw new Error(
+      `${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}). Pass a backup of this one.`,
+    );
+}
+
+/** Copies the directory byte for byte in place of a backup. */
+function copyAside({ dir, nowMs }: Subject, folder: string): void {
+  const links = linksOf(dir);
+  if (links.length > 0)
+    throw new Error(
+      `A copy of ${dir} would lack the targets of its symbolic links: ${some(links)}. Pass a backup with --backup FILE instead.`,
+    );
+  const copy = join(folder, `${basename(dir)}-${new Date(nowMs).toISOString().replaceAll(':', '')}`);
+  mkdirSync(copy, { mode: 0o700 });
+  // A socket that a killed server left has no data and cannot be copied.
+  cpSync(dir, copy, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
+  for (const { path: from, stats } of pathsOf(dir)) {
+    const to = join(copy, relative(dir, from));
+    if (stats.isFile() && !readFileSync(from).equals(readFileSync(to)))
+      throw new Error(`The copy ${to} differs from ${from}. Nothing was changed; try again.`);
+  }
 }
 
 const leftovers: Fix = {
@@ -188,8 +270,9 @@ const permissions: Fix = {
 const namesOnly = 0o10000000;
 
 /**
- * Changes a file inside the directory. In the directory of another user, root goes through a descriptor, because that user could replace
- * a directory with a link in the meantime, or have hard-linked a file of root there.
+ * Changes a file inside the directory. In the directory of another user, root goes through a descriptor,
+ * because that user could replace a directory with a link in the meantime, or have hard-linked a file of root
+ * there.
  * @throws Error if the path is a link, is outside the directory, or has other hard links
  */
 function changeOwn(dir: string, path: string, change: (at: string) => void): void {
@@ -210,85 +293,6 @@ function changeOwn(dir: string, path: string, change: (at: string) => void): voi
 }
 
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];
-
-/** @returns sentence without subject about what was done @throws Error that says why the fix cannot run */
-export async function mend(subject: Subject, id: string, consent: FixConsent): Promise<string> {
-  const fix = fixes.find((one) => one.id === id);
-  if (!fix) throw new Error(`Unknown fix "${id}". Use one of ${fixes.map((one) => one.id).join(', ')}.`);
-  if (!fix.bearsOwner) requireOwner(subject.dir);
-  const locked = tryLock(join(subject.dir, 'lock'));
-  if ('lockedBy' in locked)
-    throw new Error(`Process ${locked.lockedBy} uses ${subject.dir}. Stop it and try again.`);
-  try {
-    requireFiles(subject);
-    if (!fix.bearsDamage) requireWhole(subject);
-    if (fix.isDestructive) requireConsent(fix, consent);
-    fix.check?.(subject, consent);
-    if (consent.backup !== null && fix.isDestructive) await requireBackup(subject, consent.backup);
-    // Closes the read connection, because the fix needs the database exclusively.
-    subject.close();
-    return fix.mend(subject, consent);
-  } finally {
-    locked.release();
-  }
-}
-
-/** Refuses symbolic links, because SQLite and the fixes would write to or remove their targets. */
-function requireFiles({ dir, path }: Subject): void {
-  const names = ['', '-wal', '-shm', '-journal'].map((suffix) => `${path.database}${suffix}`);
-  const link = [...names, path.logHead, join(dir, 'identity')].find((name) =>
-    lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink(),
-  );
-  if (link !== undefined)
-    throw new Error(`${link} is a symbolic link. Replace it with the file itself and try again.`);
-}
-
-/** Refuses damaged pages, because a changed page gets a new checksum even if its contents are wrong. */
-function requireWhole({ path }: Subject): void {
-  requireDatabase(path.database);
-  const { damaged } = verifyPages(path.database);
-  if (damaged.length > 0)
-    throw new Error(
-      `${describePages(path.database, damaged)} A damaged database cannot be repaired; restore a backup.`,
-    );
-}
-
-function requireConsent({ id, does }: Fix, { backup, yes }: FixConsent): void {
-  if (backup === null || !yes)
-    throw new Error(
-      `\`${id}\` ${does}. Pass --backup FILE with a backup of this installation, or with an existing directory into which the data directory is copied first, and --yes to confirm.`,
-    );
-}
-
-async function requireBackup(subject: Subject, backup: string): Promise<void> {
-  if (statSync(backup, { throwIfNoEntry: false })?.isDirectory()) return copyAside(subject, backup);
-  const problem = await findProblem(backup);
-  if (problem !== null) throw new Error(`${backup} is not a valid backup: ${problem}`);
-  const [row] = subject.rows<{ name: string }>('SELECT name FROM installation WHERE id = 1');
-  const manifest = await readManifest(backup);
-  if (manifest.name !== row?.name)
-    throw new Error(
-      `${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}). Pass a backup of this one.`,
-    );
-}
-
-/** Copies the directory byte for byte in place of a backup. */
-function copyAside({ dir, nowMs }: Subject, folder: string): void {
-  const links = linksOf(dir);
-  if (links.length > 0)
-    throw new Error(
-      `A copy of ${dir} would lack the targets of its symbolic links: ${some(links)}. Pass a backup with --backup FILE instead.`,
-    );
-  const copy = join(folder, `${basename(dir)}-${new Date(nowMs).toISOString().replaceAll(':', '')}`);
-  mkdirSync(copy, { mode: 0o700 });
-  // A socket that a killed server left has no data and cannot be copied.
-  cpSync(dir, copy, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
-  for (const { path: from, stats } of pathsOf(dir)) {
-    const to = join(copy, relative(dir, from));
-    if (stats.isFile() && !readFileSync(from).equals(readFileSync(to)))
-      throw new Error(`The copy ${to} differs from ${from}. Nothing was changed; try again.`);
-  }
-}
 
 const wayBack = 'Restore a backup with `tatami restore`.';
 

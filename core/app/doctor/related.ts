@@ -1,14 +1,14 @@
 // Compares the labels, relations and attachments of issues with issue events, because there are no separate
 // events for them.
 import {
-  error,
-  some,
-  type Finding,
-  type RowSubject,
-  idOf,
-  timeOf,
   type Data,
+  error,
+  type Finding,
+  idOf,
   type LastEvent,
+  type RowSubject,
+  some,
+  timeOf,
 } from '../../kernel/checks.ts';
 import { type Comparison, type LastEvents, missingFrom, readEvent } from './last-events.ts';
 

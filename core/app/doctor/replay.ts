@@ -1,21 +1,68 @@
 // Compares rows with the last events of their objects. Archived events are compared last and in order, so
 // that each archive file is read only once.
 import { contracts, eventsOf } from '../../features/contracts.ts';
-import type { SqlRow } from '../../platform/store/statement.ts';
 import {
   error,
-  some,
   type Finding,
-  warning,
+  type References,
   type RowCheck,
   type RowSubject,
-  type References,
+  some,
+  warning,
 } from '../../kernel/checks.ts';
-import { storedModels } from '../features.ts';
 import type { Contract } from '../../kernel/contract/contract.ts';
-import { attachments, labelsOf, relations } from './related.ts';
+import type { SqlRow } from '../../platform/store/statement.ts';
+import { storedModels } from '../features.ts';
 import { factsOf, referencesOf } from './facts.ts';
-import { type Comparison, type LastEvents, readEvent, missingFrom, lastEventsOf } from './last-events.ts';
+import { type Comparison, type LastEvents, lastEventsOf, missingFrom, readEvent } from './last-events.ts';
+import { attachments, labelsOf, relations } from './related.ts';
+
+/** Every event contains the whole object, so the last event of an object determines its row. */
+export const replay: RowCheck = {
+  name: 'replay',
+  holds: 'every row matches the last event of its object',
+  readsDatabase: true,
+  look(subject) {
+    const last = lastEventsOf(subject);
+    const references = referencesOf(subject, (...parts) => last.sequenceOf(...parts) !== undefined);
+    const comparisons = contracts.flatMap((contract) => comparisonOf(contract, references));
+    return [
+      ...compareRows(subject, last, [...comparisons, labelsOf(subject)]),
+      ...missingRows(subject, last),
+      ...relations(subject, last),
+      ...attachments(subject, last),
+      ...unread(subject),
+    ];
+  },
+};
+
+function comparisonOf(contract: Contract, references: References): Comparison[] {
+  const model = storedModels.get(contract.name);
+  if (!model || eventsOf(contract.events).length === 0) return [];
+  const facts = factsOf(contract, references);
+  const columns = new Set(['workspace_id', 'id', 'version', ...facts.flatMap((fact) => fact.columns)]);
+  return [
+    {
+      kind: contract.name,
+      table: model.table,
+      select: `SELECT ${[...columns].join(', ')} FROM ${model.table} AS o`,
+      differences(row, event) {
+        const differing = facts.flatMap(({ name, agrees }) => (agrees(row, event) ? [] : [name]));
+        return differing.length > 0 ? differing : null;
+      },
+    },
+  ];
+}
+
+function unread({ archived }: RowSubject): Finding[] {
+  return archived && archived.unread > 0
+    ? [
+        warning(
+          `${archived.unread} events were not compared with their objects, because their archive files cannot be read. Restore the files from a backup.`,
+        ),
+      ]
+    : [];
+}
 
 interface Compared {
   readonly comparison: Comparison;
@@ -84,11 +131,13 @@ function compare(
   differing.push(`${String(row.id)}${names}`);
 }
 
-// Finds objects that have no row although the log has no deletion of them.
-
-/** Entities whose rows are removed without an event after expiry, revocation or decision, and are not exported with a workspace. */
+/**
+ * Entities whose rows are removed without an event after expiry, revocation or decision, and are not exported
+ * with a workspace.
+ */
 export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'webhook', 'plugin', 'proposal'];
 
+/** Finds objects that have no row although the log has no deletion of them. */
 function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
     const table = storedModels.get(name)?.table;
@@ -106,51 +155,4 @@ function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
       missing.map(({ id }) => id),
     );
   });
-}
-
-/** Every event contains the whole object, so the last event of an object determines its row. */
-export const replay: RowCheck = {
-  name: 'replay',
-  holds: 'every row matches the last event of its object',
-  readsDatabase: true,
-  look(subject) {
-    const last = lastEventsOf(subject);
-    const references = referencesOf(subject, (...parts) => last.sequenceOf(...parts) !== undefined);
-    const comparisons = contracts.flatMap((contract) => comparisonOf(contract, references));
-    return [
-      ...compareRows(subject, last, [...comparisons, labelsOf(subject)]),
-      ...missingRows(subject, last),
-      ...relations(subject, last),
-      ...attachments(subject, last),
-      ...unread(subject),
-    ];
-  },
-};
-
-function comparisonOf(contract: Contract, references: References): Comparison[] {
-  const model = storedModels.get(contract.name);
-  if (!model || eventsOf(contract.events).length === 0) return [];
-  const facts = factsOf(contract, references);
-  const columns = new Set(['workspace_id', 'id', 'version', ...facts.flatMap((fact) => fact.columns)]);
-  return [
-    {
-      kind: contract.name,
-      table: model.table,
-      select: `SELECT ${[...columns].join(', ')} FROM ${model.table} AS o`,
-      differences(row, event) {
-        const differing = facts.flatMap(({ name, agrees }) => (agrees(row, event) ? [] : [name]));
-        return differing.length > 0 ? differing : null;
-      },
-    },
-  ];
-}
-
-function unread({ archived }: RowSubject): Finding[] {
-  return archived && archived.unread > 0
-    ? [
-        warning(
-          `${archived.unread} events were not compared with their objects, because their archive files cannot be read. Restore the files from a backup.`,
-        ),
-      ]
-    : [];
 }

@@ -1,13 +1,14 @@
+// Checks of the rows of the database: master key, event log, orphaned rows, overdue work and archived events.
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createSecretOpener, endpointModel, openAddress } from '../../features/webhooks/index.ts';
+import { type Check, error, type Finding, note, some, warning } from '../../kernel/checks.ts';
 import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.ts';
-import { endpointModel, openAddress, createSecretOpener } from '../../features/webhooks/index.ts';
-import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/installation.ts';
-import type { SqlRow } from '../../platform/store/statement.ts';
-import { error, some, type Check, type Finding, warning, note } from '../../kernel/checks.ts';
-import { readLogHead } from '../../platform/store/log-head.ts';
-import type { Subject } from './subject.ts';
 import { createArchive } from '../../platform/store/files/archive.ts';
-import { join, dirname } from 'node:path';
+import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/installation.ts';
+import { readLogHead } from '../../platform/store/log-head.ts';
+import type { SqlRow } from '../../platform/store/statement.ts';
+import type { Subject } from './subject.ts';
 
 export const key: Check<Subject> = {
   name: 'key',
