@@ -1,60 +1,9 @@
-// Applies a retention rule: retains the newest backup of each of the last days, weeks and months that have
-// one, and the newest backups regardless of their age.
-import { dayMs } from '../lib/time/time.ts';
-import { readdirSync, statSync, rmSync } from 'node:fs';
+// Lists the backups of a folder, finds damaged ones, and deletes those outside a retention rule.
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { dayMs } from '../lib/time/time.ts';
 import { DamagedBackup, type BackupFacts, type Manifest } from './manifest.ts';
 import { readManifest, unpackBackup } from './unpack.ts';
-
-export interface RetentionRule {
-  readonly last: number;
-  readonly daily: number;
-  readonly weekly: number;
-  readonly monthly: number;
-}
-
-interface DatedBackup {
-  readonly createdAt: string;
-}
-
-/** Returns the number of the week since the epoch; weeks start on Monday. */
-const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
-
-/** @param backups the newest first @returns the backups to retain, in the same order */
-export function retainedOf<B extends DatedBackup>(backups: readonly B[], rule: RetentionRule): B[] {
-  const retained = new Set<B>(backups.slice(0, rule.last));
-  const newestOfEach = (count: number, periodOf: (time: string) => string): void => {
-    const periods = new Set<string>();
-    for (const backup of backups) {
-      const period = periodOf(backup.createdAt);
-      if (periods.has(period)) continue;
-      if (periods.size === count) return;
-      periods.add(period);
-      retained.add(backup);
-    }
-  };
-  newestOfEach(rule.daily, (time) => time.slice(0, 10));
-  newestOfEach(rule.weekly, weekOf);
-  newestOfEach(rule.monthly, (time) => time.slice(0, 7));
-  return backups.filter((backup) => retained.has(backup));
-}
-
-/**
- * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an
- * invalid rule, or one that retains nothing.
- */
-export function parseRetentionRule(text: string): RetentionRule | null {
-  const rule: Record<string, number> = { last: 0, daily: 0, weekly: 0, monthly: 0 };
-  for (const entry of text.split(',')) {
-    const [, name = '', count = ''] = /^\s*(last|daily|weekly|monthly)=(\d{1,4})\s*$/.exec(entry) ?? [];
-    if (name === '') return null;
-    rule[name] = Number(count);
-  }
-  const { last = 0, daily = 0, weekly = 0, monthly = 0 } = rule;
-  return last + daily + weekly + monthly > 0 ? { last, daily, weekly, monthly } : null;
-}
-
-// Lists the backups of a folder, and finds damaged ones.
 
 /** File name such as `tatami-20261122T071547.123Z-4711.backup`: names sort by time; the number is the log position. */
 export function backupName({ createdAt, log }: BackupFacts): string {
@@ -107,8 +56,31 @@ async function orProblem<T>(read: () => Promise<T>): Promise<{ value: T | null; 
   }
 }
 
-// Deletes backups outside the retention rule. The last intact backup always remains, so the newest retained ones are verified until one is
-// intact.
+/**
+ * Numbers of the last days, weeks and months whose newest backup is retained, and of the newest backups,
+ * which are retained regardless of their age.
+ */
+export interface RetentionRule {
+  readonly last: number;
+  readonly daily: number;
+  readonly weekly: number;
+  readonly monthly: number;
+}
+
+/**
+ * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an
+ * invalid rule, or one that retains nothing.
+ */
+export function parseRetentionRule(text: string): RetentionRule | null {
+  const rule: Record<string, number> = { last: 0, daily: 0, weekly: 0, monthly: 0 };
+  for (const entry of text.split(',')) {
+    const [, name = '', count = ''] = /^\s*(last|daily|weekly|monthly)=(\d{1,4})\s*$/.exec(entry) ?? [];
+    if (name === '') return null;
+    rule[name] = Number(count);
+  }
+  const { last = 0, daily = 0, weekly = 0, monthly = 0 } = rule;
+  return last + daily + weekly + monthly > 0 ? { last, daily, weekly, monthly } : null;
+}
 
 interface Pruned {
   readonly kept: readonly string[];
@@ -119,7 +91,10 @@ interface Pruned {
 
 type Readable = ListedBackup & { readonly createdAt: string; readonly manifest: Manifest };
 
-/** Applies the rule to each installation separately. */
+/**
+ * Deletes the backups of each installation that are outside the rule. The last intact backup always remains,
+ * so the newest retained ones are verified until one is intact.
+ */
 export async function pruneBackups(folder: string, rule: RetentionRule): Promise<Pruned> {
   const listed = await listBackups(folder);
   const readable = listed.flatMap((backup): Readable[] =>
@@ -152,4 +127,30 @@ async function lastGood(
     damaged.push(backup.path);
   }
   return undefined;
+}
+
+interface DatedBackup {
+  readonly createdAt: string;
+}
+
+/** Returns the number of the week since the epoch; weeks start on Monday. */
+const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
+
+/** @param backups the newest first @returns the backups to retain, in the same order */
+export function retainedOf<B extends DatedBackup>(backups: readonly B[], rule: RetentionRule): B[] {
+  const retained = new Set<B>(backups.slice(0, rule.last));
+  const newestOfEach = (count: number, periodOf: (time: string) => string): void => {
+    const periods = new Set<string>();
+    for (const backup of backups) {
+      const period = periodOf(backup.createdAt);
+      if (periods.has(period)) continue;
+      if (periods.size === count) return;
+      periods.add(period);
+      retained.add(backup);
+    }
+  };
+  newestOfEach(rule.daily, (time) => time.slice(0, 10));
+  newestOfEach(rule.weekly, weekOf);
+  newestOfEach(rule.monthly, (time) => time.slice(0, 7));
+  return backups.filter((backup) => retained.has(backup));
 }

@@ -1,103 +1,30 @@
-// Verifies a backup completely: every byte against its checksums, the database with SQLite's integrity check, and the content against the
-// manifest.
-import { rmSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+// Makes a full backup of a data directory, with or without a running server: a consistent, checked and
+// compressed copy of the database in one file that is written atomically. Also verifies backups completely.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { archivedName } from '../store/files/archive.ts';
-import {
-  findDamage,
-  readArchivedFiles,
-  readFacts,
-  type DatabaseFacts,
-  openLive,
-  readContents,
-} from '../store/files/copied-database.ts';
-import { tryLock } from '../store/files/data-dir.ts';
-import { makeOwnDir, makePrivateDir, makePrivateFile } from '../store/files/private.ts';
-import { DamagedBackup, type Sums, blobPart, type Manifest } from './manifest.ts';
-import { unpackBackup, type Unpacked } from './unpack.ts';
 import { fingerprintOf } from '../lib/secrets/sealing.ts';
 import { isDiskFull } from '../store/engine/engine-errors.ts';
+import { archivedName } from '../store/files/archive.ts';
 import { blobPath } from '../store/files/blobs.ts';
+import {
+  findDamage,
+  openLive,
+  readArchivedFiles,
+  readContents,
+  readFacts,
+  type DatabaseFacts,
+} from '../store/files/copied-database.ts';
+import { tryLock } from '../store/files/data-dir.ts';
+import { nameWholeFile } from '../store/files/installation.ts';
+import { makeOwnDir, makePrivateDir, makePrivateFile } from '../store/files/private.ts';
 import { wayBack } from '../store/integrity/damage.ts';
-import { findDamagedPages } from '../store/integrity/verify.ts';
 import { recognise } from '../store/integrity/identity.ts';
 import { requireSpace } from '../store/integrity/page-file.ts';
-import { nameWholeFile } from '../store/files/installation.ts';
+import { findDamagedPages } from '../store/integrity/verify.ts';
 import { backupName } from './folder.ts';
+import { blobPart, DamagedBackup, type Manifest, type Sums } from './manifest.ts';
 import { packBackup, type PackedFile } from './pack.ts';
-
-/**
- * Unpacks a backup and checks its database.
- * @param folder folder for the parts of the backup
- * @throws DamagedBackup
- */
-export async function unpackChecked(
-  path: string,
-  folder: string,
-  onBytes?: (bytes: number, totalBytes: number) => void,
-): Promise<Unpacked> {
-  const unpacked = await unpackBackup(path, folder, onBytes);
-  const database = join(folder, 'tatami.db');
-  const [damage] = findDamage(database);
-  if (damage !== undefined)
-    throw new DamagedBackup(`The database in the backup is damaged: ${damage}. Use another backup.`);
-  if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
-    throw new DamagedBackup('The database in the backup does not match its manifest. Use another backup.');
-  const lacking = findLacking(database, unpacked.sums);
-  if (lacking !== null)
-    throw new DamagedBackup(
-      `The archive file ${lacking}, which the database references, is missing or damaged in the backup. Use another backup.`,
-    );
-  return unpacked;
-}
-
-function factsText({ schema, name, generation, keyFingerprint, log, workspaces }: DatabaseFacts): string {
-  return JSON.stringify([schema, name, generation, keyFingerprint, log, workspaces]);
-}
-
-/**
- * Checks that a backup contains all event archive files that its database references.
- * @returns the name of the first referenced part that is missing or has other content; null if there is none
- */
-function findLacking(database: string, sums: Sums): string | null {
-  const lacking = readArchivedFiles(database)
-    .map((file) => ({ name: `archive/${archivedName(file)}`, sha256: file.sha256 }))
-    .find(({ name, sha256 }) => sums.get(name) !== sha256);
-  return lacking?.name ?? null;
-}
-
-/**
- * Needs free space in the folder of the backup for the unpacked database.
- * @returns the problem; null if the backup is intact
- */
-export async function findDeepProblem(
-  path: string,
-  onBytes?: (bytes: number, totalBytes: number) => void,
-): Promise<string | null> {
-  const folder = join(dirname(path), '.verifying');
-  makeOwnDir(folder);
-  const locked = tryLock(join(folder, 'lock'));
-  if ('lockedBy' in locked)
-    throw new Error(
-      `Process ${locked.lockedBy} is already verifying in ${folder}. Wait until it has finished.`,
-    );
-  const clean = (): void => rmSync(folder, { recursive: true, force: true });
-  process.on('exit', clean);
-  try {
-    await unpackChecked(path, folder, onBytes);
-    return null;
-  } catch (error) {
-    if (error instanceof DamagedBackup) return error.message;
-    throw error;
-  } finally {
-    clean();
-    process.off('exit', clean);
-    locked.release();
-  }
-}
-
-// Makes a full backup of a data directory, with or without a running server: a consistent, checked and compressed copy of the database in
-// one file that is written atomically.
+import { unpackBackup, type Unpacked } from './unpack.ts';
 
 export type BackupStep = 'copy' | 'check' | 'compress';
 
@@ -263,4 +190,76 @@ function referencedFiles(copy: string, dataDir: string): PackedFile[] {
       path: blobPath(join(dataDir, 'blobs'), sha256),
     })),
   ].filter(({ path }) => existsSync(path));
+}
+
+/**
+ * Checks that a backup contains all event archive files that its database references.
+ * @returns the name of the first referenced part that is missing or has other content; null if there is none
+ */
+function findLacking(database: string, sums: Sums): string | null {
+  const lacking = readArchivedFiles(database)
+    .map((file) => ({ name: `archive/${archivedName(file)}`, sha256: file.sha256 }))
+    .find(({ name, sha256 }) => sums.get(name) !== sha256);
+  return lacking?.name ?? null;
+}
+
+/**
+ * Verifies a backup completely: every byte against its checksums, the database with SQLite's integrity check,
+ * and the content against the manifest. Needs free space in the folder of the backup for the unpacked
+ * database.
+ * @returns the problem; null if the backup is intact
+ */
+export async function findDeepProblem(
+  path: string,
+  onBytes?: (bytes: number, totalBytes: number) => void,
+): Promise<string | null> {
+  const folder = join(dirname(path), '.verifying');
+  makeOwnDir(folder);
+  const locked = tryLock(join(folder, 'lock'));
+  if ('lockedBy' in locked)
+    throw new Error(
+      `Process ${locked.lockedBy} is already verifying in ${folder}. Wait until it has finished.`,
+    );
+  const clean = (): void => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    await unpackChecked(path, folder, onBytes);
+    return null;
+  } catch (error) {
+    if (error instanceof DamagedBackup) return error.message;
+    throw error;
+  } finally {
+    clean();
+    process.off('exit', clean);
+    locked.release();
+  }
+}
+
+/**
+ * Unpacks a backup and checks its database.
+ * @param folder folder for the parts of the backup
+ * @throws DamagedBackup
+ */
+export async function unpackChecked(
+  path: string,
+  folder: string,
+  onBytes?: (bytes: number, totalBytes: number) => void,
+): Promise<Unpacked> {
+  const unpacked = await unpackBackup(path, folder, onBytes);
+  const database = join(folder, 'tatami.db');
+  const [damage] = findDamage(database);
+  if (damage !== undefined)
+    throw new DamagedBackup(`The database in the backup is damaged: ${damage}. Use another backup.`);
+  if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
+    throw new DamagedBackup('The database in the backup does not match its manifest. Use another backup.');
+  const lacking = findLacking(database, unpacked.sums);
+  if (lacking !== null)
+    throw new DamagedBackup(
+      `The archive file ${lacking}, which the database references, is missing or damaged in the backup. Use another backup.`,
+    );
+  return unpacked;
+}
+
+function factsText({ schema, name, generation, keyFingerprint, log, workspaces }: DatabaseFacts): string {
+  return JSON.stringify([schema, name, generation, keyFingerprint, log, workspaces]);
 }

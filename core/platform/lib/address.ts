@@ -1,6 +1,6 @@
-// Parses IP addresses and CIDRs from configuration, peers and proxies.
-import ipaddr from 'ipaddr.js';
+// Parses IP addresses and CIDRs from configuration, peers and proxies, and normalizes e-mail addresses.
 import { domainToASCII, domainToUnicode } from 'node:url';
+import ipaddr from 'ipaddr.js';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 export type Cidr = [IpAddress, number];
@@ -26,10 +26,6 @@ export function isWithin(address: IpAddress, networks: readonly Cidr[]): boolean
     ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
   );
 }
-
-// Normalizes e-mail addresses to the key by which accounts, members and invitations are compared. Refuses
-// addresses that can be confused with others (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves this to the
-// server). docs/decisions/0074.
 
 const charsMax = 254;
 /** Matches RFC 5322 §3.2.3 `atext`, dots, and non-ASCII characters (RFC 6532 §3.2). */
@@ -58,7 +54,9 @@ const onlyLikeLatin = new RegExp(
 );
 
 /**
- * Returns the key under which an address is stored and looked up: NFC, lower case, the domain in ASCII.
+ * Returns the key by which accounts, members and invitations are stored and compared: NFC, lower case, the
+ * domain in ASCII. Refuses addresses that can be confused with others (Unicode TR 36 §3, TS 39 §5; RFC 6531
+ * leaves this to the server). docs/decisions/0074.
  * @returns null for an invalid or confusable address
  */
 export function addressKey(text: string): string | null {
@@ -71,6 +69,15 @@ export function addressKey(text: string): string | null {
   if (more.length > 0 || !localPart.test(local)) return null;
   const ascii = asciiOf(domain);
   return asciiDomain.test(ascii) && !misleads(local, ascii) ? `${local}@${ascii}` : null;
+}
+
+/** Instruction for an address that `addressKey` refuses. */
+export const addressAdvice =
+  'Give an e-mail address such as ana@acme.example, in letters of one script and without invisible characters.';
+
+/** Returns the domain of an `addressKey`. */
+export function domainOf(key: string): string {
+  return key.slice(key.lastIndexOf('@') + 1);
 }
 
 /** @returns '' for an invalid internationalized domain (IDNA) */
@@ -86,15 +93,7 @@ function misleads(local: string, ascii: string): boolean {
   );
 }
 
-export function domainOf(key: string): string {
-  return key.slice(key.lastIndexOf('@') + 1);
-}
-
 function mixesScripts(text: string): boolean {
   if (latin.test(text)) return besidesLatin.test(text);
   return lookAlikes.filter((script) => script.test(text)).length > 1;
 }
-
-/** Instruction for an address that `addressKey` refuses. */
-export const addressAdvice =
-  'Give an e-mail address such as ana@acme.example, in letters of one script and without invisible characters.';

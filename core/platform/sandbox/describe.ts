@@ -1,56 +1,11 @@
-// Decides which installs are quarantined, that is, may not share a sidecar with others: installs whose run crashed a process within
-// the last hour, suspects (active when a process died and the culprit was unclear), and installs whose code was killed for its CPU
-// time or memory within the last ten minutes. A run that ends without a crash clears a suspect.
+// Reads the static manifest of a plugin, and decides which installs may not share a sidecar with others.
 import { LRUCache } from 'lru-cache';
+import { spawnSidecar, type Spoken } from './fleet/process.ts';
 import { bundlePrograms } from './fleet/spawn.ts';
 import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
-import { spawnSidecar, type Spoken } from './fleet/process.ts';
 import { codeMax, type RunLimits } from './protocol.ts';
-
-const crashMemoryMs = 3_600_000;
-const burnMemoryMs = 600_000;
-/** Maximum number of installs per category. An evicted install may share a sidecar again. */
-const installsTrackedMax = 10_000;
-
-export interface Violations {
-  /** Records that a run of this install crashed a process. */
-  crashed(installId: string): void;
-  suspect(installId: string): void;
-  /** Records that a run was killed for its CPU time or memory. Applies to this code only, and stays when the plugin is re-enabled. */
-  burned(installId: string, sha256: string): void;
-  /** Records that a run ended without crashing its process. */
-  survived(installId: string): void;
-  quarantined(installId: string, sha256: string): boolean;
-  /** Clears the crashes and suspicions of an install, but not the records of `burned`. */
-  forget(installId: string): void;
-}
-
-/** @param trackedMax maximum number of installs stored per category */
-export function createViolations(clock: () => number, trackedMax: number = installsTrackedMax): Violations {
-  const isWithin = (atMs: number | undefined, ms: number): boolean =>
-    atMs !== undefined && atMs > clock() - ms;
-  const crashedAtMs = new LRUCache<string, number>({ max: trackedMax });
-  const burnedAtMs = new LRUCache<string, number>({ max: trackedMax });
-  const suspects = new LRUCache<string, true>({ max: trackedMax });
-  return {
-    crashed: (installId) => void crashedAtMs.set(installId, clock()),
-    suspect: (installId) => void suspects.set(installId, true),
-    burned: (installId, sha256) => void burnedAtMs.set(`${installId} ${sha256}`, clock()),
-    survived: (installId) => void suspects.delete(installId),
-    quarantined: (installId, sha256) =>
-      suspects.has(installId) ||
-      isWithin(crashedAtMs.get(installId), crashMemoryMs) ||
-      (burnedAtMs.size > 0 && isWithin(burnedAtMs.get(`${installId} ${sha256}`), burnMemoryMs)),
-    forget(installId) {
-      suspects.delete(installId);
-      crashedAtMs.delete(installId);
-    },
-  };
-}
-
-// Reads the static manifest of a plugin by evaluating its bundle in a separate jailed sidecar, which is killed afterwards.
 
 const describeLimits: RunLimits = {
   cpuMs: 1000,
@@ -78,7 +33,8 @@ export class DefinitionError extends Error {
 }
 
 /**
- * Returns the definition without its functions, plus `handlers`: their names, sorted. Not validated.
+ * Evaluates a plugin's bundle in a separate jailed sidecar, which is killed afterwards.
+ * @returns the definition without its functions, plus `handlers`: their names, sorted. Not validated.
  * @throws DefinitionError
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
@@ -134,4 +90,50 @@ function manifestOf(answer: Spoken): unknown {
   throw new DefinitionError(
     'its evaluation took too long. Move work from the top level of the module into handlers.',
   );
+}
+
+const crashMemoryMs = 3_600_000;
+const burnMemoryMs = 600_000;
+/** Maximum number of installs per category. An evicted install may share a sidecar again. */
+const installsTrackedMax = 10_000;
+
+/**
+ * Quarantines installs whose run crashed a process within the last hour, suspects (active when a process died
+ * and the culprit was unclear), and installs whose code was killed for its CPU time or memory within the last
+ * ten minutes. A run that ends without a crash clears a suspect.
+ */
+export interface Violations {
+  /** Records that a run of this install crashed a process. */
+  crashed(installId: string): void;
+  suspect(installId: string): void;
+  /** Records that a run was killed for its CPU time or memory. Applies to this code only, and stays when the plugin is re-enabled. */
+  burned(installId: string, sha256: string): void;
+  /** Records that a run ended without crashing its process. */
+  survived(installId: string): void;
+  quarantined(installId: string, sha256: string): boolean;
+  /** Clears the crashes and suspicions of an install, but not the records of `burned`. */
+  forget(installId: string): void;
+}
+
+/** @param trackedMax maximum number of installs stored per category */
+export function createViolations(clock: () => number, trackedMax: number = installsTrackedMax): Violations {
+  const isWithin = (atMs: number | undefined, ms: number): boolean =>
+    atMs !== undefined && atMs > clock() - ms;
+  const crashedAtMs = new LRUCache<string, number>({ max: trackedMax });
+  const burnedAtMs = new LRUCache<string, number>({ max: trackedMax });
+  const suspects = new LRUCache<string, true>({ max: trackedMax });
+  return {
+    crashed: (installId) => void crashedAtMs.set(installId, clock()),
+    suspect: (installId) => void suspects.set(installId, true),
+    burned: (installId, sha256) => void burnedAtMs.set(`${installId} ${sha256}`, clock()),
+    survived: (installId) => void suspects.delete(installId),
+    quarantined: (installId, sha256) =>
+      suspects.has(installId) ||
+      isWithin(crashedAtMs.get(installId), crashMemoryMs) ||
+      (burnedAtMs.size > 0 && isWithin(burnedAtMs.get(`${installId} ${sha256}`), burnMemoryMs)),
+    forget(installId) {
+      suspects.delete(installId);
+      crashedAtMs.delete(installId);
+    },
+  };
 }

@@ -1,122 +1,14 @@
-// Fair queue with partitions: items of one partition run one at a time and in order. Slots rotate between
-// workspaces, then between the installs of a workspace, then between the partitions of an install; quotas
-// leave slots free for the others.
-import { FairQuota } from '../lib/fairness/fair-quota.ts';
-import { FairQueue } from '../lib/fairness/fair-queue.ts';
+// Assigns queued jobs to sidecars, with a fair queue of the partitions and a record of the runs in flight.
 import { LRUCache } from 'lru-cache';
-import type { SidecarProcess } from './fleet/process.ts';
-import type { RunNonce, ToSidecar } from './protocol.ts';
-import { type ActiveRun, startRun } from './run.ts';
+import { FairQueue } from '../lib/fairness/fair-queue.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
+import type { Violations } from './describe.ts';
 import type { Fleet } from './fleet/fleet.ts';
+import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';
 import type { SandboxJob, SandboxOptions, SandboxOutcome } from './job.ts';
-import type { Violations } from './describe.ts';
-
-export interface Owner {
-  readonly workspaceId: string;
-  readonly installId: string;
-}
-
-interface PartitionQueue<Item> {
-  readonly name: string;
-  readonly owner: Owner;
-  readonly waiting: Item[];
-  busy: boolean;
-}
-
-export interface PartitionQueues<Item> {
-  push(name: string, owner: Owner, item: Item): void;
-  /** Returns the next item that `accept` admits; its partition is busy until `release`. */
-  take(accept: (item: Item) => boolean): Item | undefined;
-  release(name: string): void;
-  /** Removes and returns all waiting items. */
-  clear(): Item[];
-}
-
-/** @param slots maximum number of items taken and not yet released, across all partitions */
-export function createPartitionQueues<Item>(slots: number): PartitionQueues<Item> {
-  /** Partitions that are busy or have waiting items. Callers of `push` bound the number of items. */
-  const queues = new Map<string, PartitionQueue<Item>>();
-  /** Partitions that are free and have waiting items. */
-  const fairQueue = new FairQueue<PartitionQueue<Item>>();
-  const quota = new FairQuota(slots);
-
-  return {
-    push(name, owner, item) {
-      const known = queues.get(name);
-      const queue = known ?? { name, owner, waiting: [], busy: false };
-      if (!known) queues.set(name, queue);
-      queue.waiting.push(item);
-      if (!queue.busy && queue.waiting.length === 1)
-        fairQueue.push(owner.workspaceId, owner.installId, queue);
-    },
-    take(accept) {
-      const queue = fairQueue.take(
-        ({ waiting: [head] }, workspaceId, installId) =>
-          quota.remaining(workspaceId, installId) > 0 && accept(head!),
-        (workspaceId) => quota.hasCapacity(workspaceId),
-      );
-      if (!queue) return undefined;
-      queue.busy = true;
-      quota.take(queue.owner.workspaceId, queue.owner.installId);
-      return queue.waiting.shift();
-    },
-    release(name) {
-      const queue = queues.get(name);
-      if (!queue?.busy) return;
-      queue.busy = false;
-      quota.give(queue.owner.workspaceId, queue.owner.installId);
-      if (queue.waiting.length > 0) fairQueue.push(queue.owner.workspaceId, queue.owner.installId, queue);
-      else queues.delete(name);
-    },
-    clear() {
-      fairQueue.clear();
-      return [...queues.values()].flatMap(({ waiting }) => waiting.splice(0));
-    },
-  };
-}
-
-// Tracks the runs in flight in each sidecar, and the installs of runs that ended recently.
-
-export interface InFlight {
-  add(run: ActiveRun): void;
-  remove(run: ActiveRun): void;
-  find(nonce: RunNonce): ActiveRun | undefined;
-  all(): ActiveRun[];
-  of(sidecar: SidecarProcess): ActiveRun[];
-  /** Number of runs in flight in this sidecar. */
-  load(sidecar: SidecarProcess): number;
-  /** Install of a run that is in flight or ended recently: a thread may turn out to be stuck after its run was given up. */
-  installOf(nonce: RunNonce): string | undefined;
-}
-
-export function createInFlight(): InFlight {
-  /** Bounded by the slots of the queue. */
-  const runs = new Map<RunNonce, ActiveRun>();
-  const loads = new WeakMap<SidecarProcess, number>();
-  const ended = new LRUCache<RunNonce, string>({ max: 1000 });
-  const load = (sidecar: SidecarProcess): number => loads.get(sidecar) ?? 0;
-  return {
-    add(run) {
-      runs.set(run.nonce, run);
-      loads.set(run.sidecar, load(run.sidecar) + 1);
-    },
-    remove(run) {
-      if (!runs.delete(run.nonce)) return;
-      loads.set(run.sidecar, load(run.sidecar) - 1);
-      ended.set(run.nonce, run.job.installId);
-    },
-    find: (nonce) => runs.get(nonce),
-    all: () => [...runs.values()],
-    of: (sidecar) => [...runs.values()].filter((run) => run.sidecar === sidecar),
-    load,
-    installOf: (nonce) => runs.get(nonce)?.job.installId ?? ended.get(nonce),
-  };
-}
-
-// Assigns queued jobs to sidecars. Quarantined installs run one at a time in a separate sidecar: installs
-// killed for their CPU time or memory do not disturb others there, and the next crash identifies the culprit
-// among the suspects.
+import type { RunNonce, ToSidecar } from './protocol.ts';
+import { startRun, type ActiveRun } from './run.ts';
 
 const concurrentRunsDefault = 64;
 
@@ -145,6 +37,10 @@ interface Dispatch {
   stop(): WaitingJob[];
 }
 
+/**
+ * Runs the jobs of quarantined installs one at a time in a separate sidecar: installs killed for their CPU
+ * time or memory do not disturb others there, and the next crash identifies the culprit among the suspects.
+ */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { inFlight, violations, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
   const partitionQueues = createPartitionQueues<WaitingJob & { readonly queueName: string }>(
@@ -238,5 +134,110 @@ function orderOf(nonce: RunNonce, queueName: string, job: SandboxJob): Extract<T
     input: job.input,
     limits: job.limits,
     fresh: job.fresh === true,
+  };
+}
+
+/** Runs in flight in each sidecar, and the installs of runs that ended recently. */
+export interface InFlight {
+  add(run: ActiveRun): void;
+  remove(run: ActiveRun): void;
+  find(nonce: RunNonce): ActiveRun | undefined;
+  all(): ActiveRun[];
+  of(sidecar: SidecarProcess): ActiveRun[];
+  /** Number of runs in flight in this sidecar. */
+  load(sidecar: SidecarProcess): number;
+  /** Install of a run that is in flight or ended recently: a thread may turn out to be stuck after its run was given up. */
+  installOf(nonce: RunNonce): string | undefined;
+}
+
+export function createInFlight(): InFlight {
+  /** Bounded by the slots of the queue. */
+  const runs = new Map<RunNonce, ActiveRun>();
+  const loads = new WeakMap<SidecarProcess, number>();
+  const ended = new LRUCache<RunNonce, string>({ max: 1000 });
+  const load = (sidecar: SidecarProcess): number => loads.get(sidecar) ?? 0;
+  return {
+    add(run) {
+      runs.set(run.nonce, run);
+      loads.set(run.sidecar, load(run.sidecar) + 1);
+    },
+    remove(run) {
+      if (!runs.delete(run.nonce)) return;
+      loads.set(run.sidecar, load(run.sidecar) - 1);
+      ended.set(run.nonce, run.job.installId);
+    },
+    find: (nonce) => runs.get(nonce),
+    all: () => [...runs.values()],
+    of: (sidecar) => [...runs.values()].filter((run) => run.sidecar === sidecar),
+    load,
+    installOf: (nonce) => runs.get(nonce)?.job.installId ?? ended.get(nonce),
+  };
+}
+
+export interface Owner {
+  readonly workspaceId: string;
+  readonly installId: string;
+}
+
+interface PartitionQueue<Item> {
+  readonly name: string;
+  readonly owner: Owner;
+  readonly waiting: Item[];
+  busy: boolean;
+}
+
+/**
+ * Items of one partition run one at a time and in order. Slots rotate between workspaces, then between the
+ * installs of a workspace, then between the partitions of an install; quotas leave slots free for the others.
+ */
+export interface PartitionQueues<Item> {
+  push(name: string, owner: Owner, item: Item): void;
+  /** Returns the next item that `accept` admits; its partition is busy until `release`. */
+  take(accept: (item: Item) => boolean): Item | undefined;
+  release(name: string): void;
+  /** Removes and returns all waiting items. */
+  clear(): Item[];
+}
+
+/** @param slots maximum number of items taken and not yet released, across all partitions */
+export function createPartitionQueues<Item>(slots: number): PartitionQueues<Item> {
+  /** Partitions that are busy or have waiting items. Callers of `push` bound the number of items. */
+  const queues = new Map<string, PartitionQueue<Item>>();
+  /** Partitions that are free and have waiting items. */
+  const fairQueue = new FairQueue<PartitionQueue<Item>>();
+  const quota = new FairQuota(slots);
+
+  return {
+    push(name, owner, item) {
+      const known = queues.get(name);
+      const queue = known ?? { name, owner, waiting: [], busy: false };
+      if (!known) queues.set(name, queue);
+      queue.waiting.push(item);
+      if (!queue.busy && queue.waiting.length === 1)
+        fairQueue.push(owner.workspaceId, owner.installId, queue);
+    },
+    take(accept) {
+      const queue = fairQueue.take(
+        ({ waiting: [head] }, workspaceId, installId) =>
+          quota.remaining(workspaceId, installId) > 0 && accept(head!),
+        (workspaceId) => quota.hasCapacity(workspaceId),
+      );
+      if (!queue) return undefined;
+      queue.busy = true;
+      quota.take(queue.owner.workspaceId, queue.owner.installId);
+      return queue.waiting.shift();
+    },
+    release(name) {
+      const queue = queues.get(name);
+      if (!queue?.busy) return;
+      queue.busy = false;
+      quota.give(queue.owner.workspaceId, queue.owner.installId);
+      if (queue.waiting.length > 0) fairQueue.push(queue.owner.workspaceId, queue.owner.installId, queue);
+      else queues.delete(name);
+    },
+    clear() {
+      fairQueue.clear();
+      return [...queues.values()].flatMap(({ waiting }) => waiting.splice(0));
+    },
   };
 }

@@ -1,5 +1,5 @@
-// Formats unexpected errors for the log and system errors for users, and ends the process on bugs. The policy is in
-// docs/architecture.md › When something breaks.
+// Formats unexpected errors for the log and system errors for users, ends the process on bugs, and collects
+// the current problems of the server. The policy is in docs/architecture.md › When something breaks.
 import type { Log } from '../log.ts';
 
 /** Length of the chain of causes, including the first error. */
@@ -107,8 +107,6 @@ export function systemSentence(error: unknown): string | null {
   return reason !== undefined && 'path' in error ? `${String(error.path)} ${reason}` : null;
 }
 
-// Current problems of the server, with their start time. Components report them here; `/readyz`, metrics and alerts publish them.
-
 /** Public names, for operators, metrics and alerts. */
 export const problemKinds = [
   /** The data directory is damaged. */
@@ -145,6 +143,9 @@ export interface Problem {
   readonly message: string;
 }
 
+/**
+ * Current problems of the server. Components report them here; `/readyz`, metrics and alerts publish them.
+ */
 export interface Problems {
   /** Adds a problem, or replaces the message of an existing one and leaves its start time. */
   raise(kind: ProblemKind, message: string): void;

@@ -1,51 +1,5 @@
-// Limits concurrent work on threads of the runtime, such as compression, with a fair queue by workspace and account. Callers bound
-// the length of the queue.
+// Queue that is fair between groups and their members, and a pool of concurrent jobs that uses it.
 import { partyOf, type BillingAccount } from '../billing-account.ts';
-
-export interface FairPool {
-  /** Settles like `work`, which runs when its account is next in the queue. */
-  run<T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T>;
-}
-
-const everybody = (): boolean => true;
-
-/**
- * @param count number of concurrent jobs
- * @param charge receives the duration of each job, milliseconds
- */
-export function createFairPool(
-  count: number,
-  charge: (billingAccount: BillingAccount, ms: number) => void,
-): FairPool {
-  const queue = new FairQueue<() => Promise<void>>();
-  let busy = 0;
-  const fill = (): void => {
-    while (busy < count) {
-      const work = queue.take(everybody);
-      if (!work) return;
-      busy++;
-      void work().then(() => {
-        busy--;
-        fill();
-      });
-    }
-  };
-  return {
-    run: (billingAccount, work) =>
-      new Promise((resolve, reject) => {
-        queue.push(billingAccount.workspaceId, partyOf(billingAccount), async () => {
-          const sinceMs = performance.now();
-          await work().then(resolve, reject);
-          charge(billingAccount, performance.now() - sinceMs);
-        });
-        fill();
-      }),
-  };
-}
-
-// Fair queue: round-robin over groups (workspaces), then over the members (plugin installations, endpoints) of a group; items of
-// one member are first in, first out. An item waits for at most one item of each other group and member, however many those have
-// queued. Callers bound the length; empty members and groups are removed.
 
 interface Member<Item> {
   readonly name: string;
@@ -58,6 +12,11 @@ interface Group<Item> {
   readonly members: Member<Item>[];
 }
 
+/**
+ * Round-robin over groups (workspaces), then over the members (plugin installations, endpoints) of a group;
+ * items of one member are first in, first out. An item waits for at most one item of each other group and
+ * member, however many those have queued. Callers bound the length; empty members and groups are removed.
+ */
 export class FairQueue<Item> {
   readonly #groups: Group<Item>[] = [];
   readonly #groupsByName = new Map<string, Group<Item>>();
@@ -121,4 +80,49 @@ export class FairQueue<Item> {
   get isEmpty(): boolean {
     return this.#groups.length === 0;
   }
+}
+
+/**
+ * Limits concurrent work on threads of the runtime, such as compression, fairly by workspace and account.
+ * Callers bound the length of the queue.
+ */
+export interface FairPool {
+  /** Settles like `work`, which runs when its account is next in the queue. */
+  run<T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T>;
+}
+
+const everybody = (): boolean => true;
+
+/**
+ * @param count number of concurrent jobs
+ * @param charge receives the duration of each job, milliseconds
+ */
+export function createFairPool(
+  count: number,
+  charge: (billingAccount: BillingAccount, ms: number) => void,
+): FairPool {
+  const queue = new FairQueue<() => Promise<void>>();
+  let busy = 0;
+  const fill = (): void => {
+    while (busy < count) {
+      const work = queue.take(everybody);
+      if (!work) return;
+      busy++;
+      void work().then(() => {
+        busy--;
+        fill();
+      });
+    }
+  };
+  return {
+    run: (billingAccount, work) =>
+      new Promise((resolve, reject) => {
+        queue.push(billingAccount.workspaceId, partyOf(billingAccount), async () => {
+          const sinceMs = performance.now();
+          await work().then(resolve, reject);
+          charge(billingAccount, performance.now() - sinceMs);
+        });
+        fill();
+      }),
+  };
 }

@@ -1,5 +1,5 @@
-// Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP 800-38D). `purpose` is
-// authenticated data, so a sealed value moved to another row or tenant does not open.
+// Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP
+// 800-38D), and the list of the columns that store them.
 import {
   createCipheriv,
   createDecipheriv,
@@ -9,6 +9,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
+/** `purpose` is authenticated data, so a sealed value moved to another row or tenant does not open. */
 export interface Sealing {
   /** Returns nonce (12 bytes) + tag (16 bytes) + ciphertext. */
   seal(text: string, purpose: SealedFor): Uint8Array;
@@ -17,11 +18,6 @@ export interface Sealing {
   /** Returns a short authentication tag of public text, for cursors; base64url of 16 bytes. */
   sign(text: string, purpose: string): string;
   verify(text: string, purpose: string, tag: string): boolean;
-}
-
-/** Identifies a master key without revealing it: 128 bits of a digest of 256 random bits. */
-export function fingerprintOf(masterKey: Uint8Array): string {
-  return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
 }
 
 /** @param masterKey 32 bytes */
@@ -57,8 +53,10 @@ export function createSealing(masterKey: Uint8Array): Sealing {
   };
 }
 
-// All columns with values sealed under the master key. `Sealing` accepts only these purposes, and `tatami master-key rotate`
-// processes this list, so no sealed column can be missed.
+/** Identifies a master key without revealing it: 128 bits of a digest of 256 random bits. */
+export function fingerprintOf(masterKey: Uint8Array): string {
+  return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
+}
 
 export interface SealedColumn {
   readonly purpose: string;
@@ -75,6 +73,10 @@ export interface SealedColumn {
   readonly form: 'bytes' | 'base64' | 'members';
 }
 
+/**
+ * All columns with values sealed under the master key. `Sealing` accepts only these purposes, and `tatami
+ * master-key rotate` processes this list, so no sealed column can be missed.
+ */
 export const sealedAtRest = [
   { purpose: 'webhook-url', table: 'endpoints', column: 'url', form: 'members' },
   { purpose: 'webhook-secret', table: 'endpoints', column: 'secret_sealed', form: 'bytes' },

@@ -1,9 +1,10 @@
-// Escapes untrusted text for terminals and shells: titles, names and logs may contain escape sequences that move the cursor, set the
-// clipboard or send input, and bidirectional marks that reverse a line (Unicode TR 36 §3.3).
+// Escapes untrusted text for terminals and shells, and normalizes titles and names. Such text may contain
+// escape sequences that move the cursor, set the clipboard or send input, and bidirectional marks that
+// reverse a line (Unicode TR 36 §3.3).
 import type { TSchema } from 'typebox';
+import { unseen } from '../display-name.ts';
 import { invalidField } from '../errors/errors.ts';
 import { oneLine } from '../schema.ts';
-import { unseen } from '../display-name.ts';
 
 /** C0, DEL and C1 controls, bidirectional marks, and separators that some programs treat as line ends. */
 const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -11,6 +12,9 @@ const controlsButLineEnds =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const controlsButLayout =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Invisible characters (Unicode TR 36 §3.3), except those that join and color emoji. */
+const invisible = /(?!\u200d|[\ufe0e-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Returns one line with control characters escaped as in JSON: ␛ is `\u001b`, a line end `\n`. */
 export function printable(text: string): string {
@@ -26,9 +30,6 @@ export function printableLines(text: string): string {
 export function plainText(text: string): string {
   return text.replace(controlsButLayout, unicode);
 }
-
-/** Invisible characters (Unicode TR 36 §3.3), except those that join and color emoji. */
-const invisible = /(?!\u200d|[\ufe0e-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Escapes untrusted text that a decision depends on: line ends and tabs pass, invisible characters become visible. */
 export function visible(text: string): string {
@@ -65,9 +66,6 @@ function unicode(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-// Normalizes titles and names on every write to one line of visible characters without surrounding white space: lists, mail,
-// terminals and logs show them on one line, and bidirectional marks would make one title look like another (Unicode TR 36 §3.3).
-
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const allUnseen = new RegExp(unseen.source, 'gu');
 /** Fast path for most titles. */
@@ -75,7 +73,11 @@ const plain = /^[ -~]*$/;
 /** Tags (U+E0020 to U+E007F) after a black flag form the flags of England, Scotland and Wales, which are visible. */
 const flag = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,8}\u{e007f}/gu;
 
-/** Replaces line breaks and tabs by a space, and removes invisible characters and surrounding white space. */
+/**
+ * Replaces line breaks and tabs by a space, and removes invisible characters and surrounding white space:
+ * lists, mail, terminals and logs show titles and names on one line, and bidirectional marks would make one
+ * title look like another.
+ */
 export function inOneLine(text: string): string {
   if (plain.test(text)) return text.trim();
   const cleaned = (part: string): string => part.replaceAll(allUnseen, '');
@@ -97,9 +99,16 @@ interface LinePaths {
   readonly isSet: boolean;
 }
 
+interface SchemaParts {
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+  readonly uniqueItems?: boolean;
+}
+
 /**
- * Returns a function that normalizes the one-line texts of a valid value in place; null if the schema has
- * none. The function throws ApiError validation_failed for a text without visible characters.
+ * Returns a function that normalizes the one-line texts of a valid value in place, for every write; null if
+ * the schema has none. The function throws ApiError validation_failed for a text without visible characters.
  */
 export function normalizerOf(schema: TSchema): ((value: unknown) => void) | null {
   const linePaths = linePathsOf(schema);
@@ -130,13 +139,6 @@ function both(one: LinePaths, other: LinePaths): LinePaths {
     items: one.items ?? other.items,
     isSet: one.isSet || other.isSet,
   };
-}
-
-interface SchemaParts {
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly items?: TSchema;
-  readonly anyOf?: readonly TSchema[];
-  readonly uniqueItems?: boolean;
 }
 
 function normalized(linePaths: LinePaths, value: unknown, path: string): unknown {

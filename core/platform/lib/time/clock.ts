@@ -1,3 +1,5 @@
+// Clock, time limit of asynchronous work, and delays between attempts.
+
 /** Abstracts time, so that tests can run a day of retries within milliseconds. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -35,10 +37,9 @@ export async function inTime<T>(work: Promise<T>, limitMs: number, late: () => E
 }
 
 /**
- * Exponential backoff between a first and a last delay, with jitter so that work that failed together is not retried together.
- * Pure: the random source is an argument.
+ * Exponential backoff between a first and a last delay, with jitter so that work that failed together is not
+ * retried together.
  */
-
 interface BackoffPolicy {
   attemptsMax: number;
   /** Delay after the first attempt. */

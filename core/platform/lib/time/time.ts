@@ -1,5 +1,5 @@
-// Parses ISO 8601 times, and durations as relative times. Times are checked against the calendar, because `Date.parse` also accepts
-// invalid dates.
+// Parses ISO 8601 times, and durations as relative times, and converts between UTC and local times of IANA
+// time zones.
 import { invalidField } from '../errors/errors.ts';
 import { didYouMean } from '../text/words.ts';
 
@@ -77,9 +77,6 @@ function durationOf(text: string): Temporal.Duration | undefined {
   }
 }
 
-// Converts between UTC and local times of IANA time zones, for example for cycles, which begin at local
-// midnight.
-
 const longestNameChars = 64;
 
 /** A local date and time. */
@@ -127,8 +124,9 @@ export function utcToWall(zone: string, ms: number): WallMoment {
 }
 
 /**
- * Converts a local time to UTC: the earlier one of a repeated time, and the first moment after a gap for a skipped time. Days
- * beyond the end of a month are days of the next, and minutes beyond an hour those of a later hour.
+ * Converts a local time to UTC: the earlier one of a repeated time, and the first moment after a gap for a
+ * skipped time, such as a midnight at which a cycle begins. Days beyond the end of a month are days of the
+ * next, and minutes beyond an hour those of a later hour.
  * @returns milliseconds since the epoch. @throws RangeError if the zone does not exist
  */
 export function wallToUtc(zone: string, { year, month, day, hour, minute }: WallTime): number {

@@ -1,7 +1,21 @@
-// Lists the sidecars with their role, their group and the end of their stderr.
-import { type SidecarProcess, spawnSidecar, type SidecarSettings, type Spoken } from './process.ts';
+// Manages the sidecars: one active per group of plugins that may share a process, one warm standby for the
+// next group that needs a sidecar, and one for quarantined plugins, started on demand. A failed start is
+// retried with backoff.
 import type { Clock } from '../../lib/time/clock.ts';
 import type { JailReport } from '../jail/level.ts';
+import { spawnSidecar, type SidecarProcess, type SidecarSettings, type Spoken } from './process.ts';
+
+/** An idle sidecar ends after this time, except for the active one of a sandbox that is not split. */
+const idleMs = 30_000;
+/**
+ * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a
+ * process that runs for seconds starts one sidecar instead of two. A crash before then waits for a new
+ * sidecar, about 0.2 s.
+ */
+const standbyDelayMs = 10_000;
+
+/** Maximum number of groups with a process. Above it, an idle one is evicted. */
+const groupsMax = 8;
 
 export type SidecarRole = 'active' | 'standby' | 'quarantine';
 
@@ -14,74 +28,6 @@ interface FleetMember {
   /** Timer that ends the sidecar if it stays idle. */
   rest: Timer | undefined;
 }
-
-interface Roster {
-  /** Returns the members, least recently used first. */
-  members(): readonly FleetMember[];
-  of(sidecar: SidecarProcess): FleetMember | undefined;
-  holder(role: SidecarRole, group?: string): FleetMember | undefined;
-  add(member: FleetMember): FleetMember;
-  /** @returns the removed member; undefined if the sidecar was not listed */
-  remove(sidecar: SidecarProcess): FleetMember | undefined;
-  /** Calls `then` after this time, unless the sidecar is used or removed earlier. */
-  rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
-  /** Makes the sidecar the most recently used one, and cancels `rest`. */
-  markUsed(sidecar: SidecarProcess): void;
-  noteWords(sidecar: SidecarProcess, text: string): void;
-  lastWords(sidecar: SidecarProcess): string;
-}
-
-const lastWordsChars = 4000;
-
-function createRoster(): Roster {
-  /** Bounded by the groups with a process, one standby and one quarantine. */
-  const members = new Map<SidecarProcess, FleetMember>();
-  const words = new WeakMap<SidecarProcess, string>();
-
-  const remove = (sidecar: SidecarProcess): FleetMember | undefined => {
-    const member = members.get(sidecar);
-    clearTimeout(member?.rest);
-    members.delete(sidecar);
-    return member;
-  };
-  const add = (member: FleetMember): FleetMember => {
-    members.set(member.sidecar, member);
-    return member;
-  };
-  const lastWords = (sidecar: SidecarProcess): string => words.get(sidecar) ?? '';
-
-  return {
-    members: () => [...members.values()],
-    of: (sidecar) => members.get(sidecar),
-    holder(role, group) {
-      for (const member of members.values())
-        if (member.role === role && member.group === group) return member;
-      return undefined;
-    },
-    add,
-    remove,
-    rest(sidecar, ms, then) {
-      const member = members.get(sidecar);
-      if (!member) return;
-      clearTimeout(member.rest);
-      member.rest = setTimeout(then, ms);
-    },
-    markUsed(sidecar) {
-      const member = remove(sidecar);
-      if (member) add(member);
-    },
-    noteWords: (sidecar, text) => void words.set(sidecar, (lastWords(sidecar) + text).slice(-lastWordsChars)),
-    lastWords,
-  };
-}
-
-function promote(member: FleetMember, role: SidecarRole, group: string): void {
-  member.role = role;
-  member.group = group;
-}
-
-// Manages the sidecars: one active per group of plugins that may share a process, one warm standby for the next group that needs a
-// sidecar, and one for quarantined plugins, started on demand. A failed start is retried with backoff.
 
 interface FleetOptions {
   spawn: SidecarSettings;
@@ -99,15 +45,6 @@ interface FleetOptions {
   log(level: 'info' | 'warn' | 'error', message: string, fields?: object): void;
 }
 
-/** An idle sidecar ends after this time, except for the active one of a sandbox that is not split. */
-const idleMs = 30_000;
-/**
- * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a
- * process that runs for seconds starts one sidecar instead of two. A crash before then waits for a new
- * sidecar, about 0.2 s.
- */
-const standbyDelayMs = 10_000;
-
 export interface Fleet {
   members(): readonly FleetMember[];
   /** True after three failed starts in a row. */
@@ -123,91 +60,6 @@ export interface Fleet {
   /** Marks the sidecar as used: it does not end, and becomes the last to be evicted. */
   markUsed(sidecar: SidecarProcess): void;
   stop(): Promise<void>;
-}
-
-/** Maximum number of groups with a process. Above it, an idle one is evicted. */
-const groupsMax = 8;
-
-interface AssignmentOptions {
-  readonly roster: Roster;
-  load(sidecar: SidecarProcess): number;
-  /** Returns true while no process may be started. */
-  isBlocked(): boolean;
-  spawn(role: SidecarRole, group: string): FleetMember;
-  retire(sidecar: SidecarProcess, why: string): void;
-  /** Starts missing sidecars. */
-  fill(): void;
-}
-
-type Assign = (role: 'active' | 'quarantine', group: string) => FleetMember | undefined;
-
-function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
-  /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
-  const freeCapacity = (role: 'active' | 'quarantine'): boolean => {
-    const others = roster.members().filter((member) => member.role === role);
-    if (others.length < (role === 'active' ? groupsMax : 1)) return true;
-    const idle = others.find(({ sidecar }) => load(sidecar) === 0);
-    if (idle) fleet.retire(idle.sidecar, 'evicted for another group');
-    return idle !== undefined;
-  };
-
-  return (role, group) => {
-    if (fleet.isBlocked()) return undefined;
-    if (role === 'quarantine') return freeCapacity(role) ? fleet.spawn(role, group) : undefined;
-    // The warm standby saves the group the wait for a start.
-    const standby = roster.holder('standby');
-    if (!standby?.ready || !freeCapacity(role)) return undefined;
-    promote(standby, role, group);
-    fleet.fill();
-    return standby;
-  };
-}
-
-// Schedules retries after failed starts of a sidecar, with exponential backoff.
-
-const retryMs = { first: 100, most: 5000 };
-
-interface Retries {
-  /** Number of failed starts since the last successful one. */
-  readonly failures: number;
-  /** True until the next retry, and always after `stop`. */
-  readonly isWaiting: boolean;
-  failed(): void;
-  succeeded(): void;
-  /** Cancels the pending retry and prevents further ones. */
-  stop(): void;
-}
-
-function createRetries(tryAgain: () => void): Retries {
-  let failures = 0;
-  let timer: Timer | undefined;
-  let stopped = false;
-  return {
-    get failures() {
-      return failures;
-    },
-    get isWaiting() {
-      return stopped || timer !== undefined;
-    },
-    failed() {
-      if (stopped) return;
-      clearTimeout(timer);
-      timer = setTimeout(
-        () => {
-          timer = undefined;
-          tryAgain();
-        },
-        Math.min(retryMs.first * 2 ** failures++, retryMs.most),
-      );
-    },
-    succeeded() {
-      failures = 0;
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
 }
 
 export function createFleet(options: FleetOptions): Fleet {
@@ -340,4 +192,151 @@ function missingOf(roster: Roster, split: boolean): Vacancy | undefined {
   const active = roster.holder('active', '');
   if (!active) return { role: 'active', group: '' };
   return active.ready && !roster.holder('standby') ? { role: 'standby', group: undefined } : undefined;
+}
+
+interface AssignmentOptions {
+  readonly roster: Roster;
+  load(sidecar: SidecarProcess): number;
+  /** Returns true while no process may be started. */
+  isBlocked(): boolean;
+  spawn(role: SidecarRole, group: string): FleetMember;
+  retire(sidecar: SidecarProcess, why: string): void;
+  /** Starts missing sidecars. */
+  fill(): void;
+}
+
+type Assign = (role: 'active' | 'quarantine', group: string) => FleetMember | undefined;
+
+function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
+  /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
+  const freeCapacity = (role: 'active' | 'quarantine'): boolean => {
+    const others = roster.members().filter((member) => member.role === role);
+    if (others.length < (role === 'active' ? groupsMax : 1)) return true;
+    const idle = others.find(({ sidecar }) => load(sidecar) === 0);
+    if (idle) fleet.retire(idle.sidecar, 'evicted for another group');
+    return idle !== undefined;
+  };
+
+  return (role, group) => {
+    if (fleet.isBlocked()) return undefined;
+    if (role === 'quarantine') return freeCapacity(role) ? fleet.spawn(role, group) : undefined;
+    // The warm standby saves the group the wait for a start.
+    const standby = roster.holder('standby');
+    if (!standby?.ready || !freeCapacity(role)) return undefined;
+    promote(standby, role, group);
+    fleet.fill();
+    return standby;
+  };
+}
+
+function promote(member: FleetMember, role: SidecarRole, group: string): void {
+  member.role = role;
+  member.group = group;
+}
+
+/** Sidecars with their role, their group and the end of their stderr. */
+interface Roster {
+  /** Returns the members, least recently used first. */
+  members(): readonly FleetMember[];
+  of(sidecar: SidecarProcess): FleetMember | undefined;
+  holder(role: SidecarRole, group?: string): FleetMember | undefined;
+  add(member: FleetMember): FleetMember;
+  /** @returns the removed member; undefined if the sidecar was not listed */
+  remove(sidecar: SidecarProcess): FleetMember | undefined;
+  /** Calls `then` after this time, unless the sidecar is used or removed earlier. */
+  rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
+  /** Makes the sidecar the most recently used one, and cancels `rest`. */
+  markUsed(sidecar: SidecarProcess): void;
+  noteWords(sidecar: SidecarProcess, text: string): void;
+  lastWords(sidecar: SidecarProcess): string;
+}
+
+const lastWordsChars = 4000;
+
+function createRoster(): Roster {
+  /** Bounded by the groups with a process, one standby and one quarantine. */
+  const members = new Map<SidecarProcess, FleetMember>();
+  const words = new WeakMap<SidecarProcess, string>();
+
+  const remove = (sidecar: SidecarProcess): FleetMember | undefined => {
+    const member = members.get(sidecar);
+    clearTimeout(member?.rest);
+    members.delete(sidecar);
+    return member;
+  };
+  const add = (member: FleetMember): FleetMember => {
+    members.set(member.sidecar, member);
+    return member;
+  };
+  const lastWords = (sidecar: SidecarProcess): string => words.get(sidecar) ?? '';
+
+  return {
+    members: () => [...members.values()],
+    of: (sidecar) => members.get(sidecar),
+    holder(role, group) {
+      for (const member of members.values())
+        if (member.role === role && member.group === group) return member;
+      return undefined;
+    },
+    add,
+    remove,
+    rest(sidecar, ms, then) {
+      const member = members.get(sidecar);
+      if (!member) return;
+      clearTimeout(member.rest);
+      member.rest = setTimeout(then, ms);
+    },
+    markUsed(sidecar) {
+      const member = remove(sidecar);
+      if (member) add(member);
+    },
+    noteWords: (sidecar, text) => void words.set(sidecar, (lastWords(sidecar) + text).slice(-lastWordsChars)),
+    lastWords,
+  };
+}
+
+const retryMs = { first: 100, most: 5000 };
+
+/** Retries after failed starts of a sidecar, with exponential backoff. */
+interface Retries {
+  /** Number of failed starts since the last successful one. */
+  readonly failures: number;
+  /** True until the next retry, and always after `stop`. */
+  readonly isWaiting: boolean;
+  failed(): void;
+  succeeded(): void;
+  /** Cancels the pending retry and prevents further ones. */
+  stop(): void;
+}
+
+function createRetries(tryAgain: () => void): Retries {
+  let failures = 0;
+  let timer: Timer | undefined;
+  let stopped = false;
+  return {
+    get failures() {
+      return failures;
+    },
+    get isWaiting() {
+      return stopped || timer !== undefined;
+    },
+    failed() {
+      if (stopped) return;
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          tryAgain();
+        },
+        Math.min(retryMs.first * 2 ** failures++, retryMs.most),
+      );
+    },
+    succeeded() {
+      failures = 0;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -1,109 +1,23 @@
-// Bundles the sidecar's programs; the executable contains them already bundled. Node cannot strip types with `--jitless`, which
-// disables the WebAssembly it needs, and programs passed on standard input or as an argument need no readable file in the jail.
-import { join } from 'node:path';
-import { cleanBunFlags, isExecutable, jailEntryWord } from '../../lib/process/own-program.ts';
-import { embedded } from '../../lib/process/embedded.ts';
-import { createControlGroup, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
-import type { Confinement } from '../jail/prepare.ts';
-import { capResources, type User } from '../jail/core-side.ts';
-import type { JailReport } from '../jail/level.ts';
-import type { EntryReport } from '../protocol.ts';
-import type { ProcessStatus } from './watch.ts';
+// Starts the process chain of a sidecar (the confinement prefix, the jail's entry, then Node without a JIT
+// compiler), completes its jail, and bundles its programs.
 import { closeSync, openSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import type { Subprocess } from 'bun';
+import { embedded } from '../../lib/process/embedded.ts';
+import { cleanBunFlags, isExecutable, jailEntryWord } from '../../lib/process/own-program.ts';
+import { createControlGroup, type CgroupHierarchies, type ControlGroup } from '../jail/cgroup.ts';
+import { capResources, type User } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
+import type { JailReport } from '../jail/level.ts';
+import type { Confinement } from '../jail/prepare.ts';
+import type { EntryReport } from '../protocol.ts';
+import type { ProcessStatus } from './watch.ts';
 
 export interface SidecarPrograms {
   sidecar: string;
   guest: string;
 }
-
-/** Cached: programs never change while the core runs. */
-let bundled: Promise<SidecarPrograms> | undefined;
-let entry: Promise<readonly string[]> | undefined;
-
-export const bundlePrograms = (): Promise<SidecarPrograms> => (bundled ??= makePrograms());
-
-/** Returns the arguments that start Tatami's own program as the entry of the jail; the `JailOrder` follows them. */
-export const jailEntry = (): Promise<readonly string[]> => (entry ??= makeEntry());
-
-async function makePrograms(): Promise<SidecarPrograms> {
-  if (embedded) return embedded.sidecarPrograms();
-  const [sidecar, guest] = await Promise.all([
-    bundle('../sidecar/main.ts', 'node', 'esm'),
-    bundle('../sidecar/guest/main.ts', 'browser', 'iife'),
-  ]);
-  // Sloppy-mode functions would expose their `caller` and `arguments` to the guest.
-  return { sidecar, guest: `'use strict';\n${guest}` };
-}
-
-async function makeEntry(): Promise<readonly string[]> {
-  if (isExecutable) return [jailEntryWord];
-  return [...cleanBunFlags, '-e', await bundle('../jail/entry.ts', 'bun', 'esm', true)];
-}
-
-async function bundle(
-  file: string,
-  target: 'bun' | 'node' | 'browser',
-  format: 'esm' | 'iife',
-  minify = false,
-): Promise<string> {
-  const entrypoint = join(import.meta.dir, file);
-  const result = await Bun.build({
-    entrypoints: [entrypoint],
-    target,
-    format,
-    external: ['isolated-vm'],
-    minify,
-  });
-  const [output] = result.outputs;
-  if (!output) throw new Error(`${entrypoint} cannot be bundled. Reinstall Tatami.`);
-  return output.text();
-}
-
-// Completes the jail of a started sidecar from outside, before any guest code runs, and reports its parts.
-
-interface Jailed {
-  readonly report: JailReport;
-  /** Control group of the sidecar, present even if the process could not be moved into it. */
-  readonly group: ControlGroup | undefined;
-}
-
-export async function completeJail(
-  sidecar: { readonly pid: number; readonly status: ProcessStatus; readonly user: User | undefined },
-  said: EntryReport,
-  means: { readonly confinement: Confinement; readonly hierarchies: CgroupHierarchies },
-): Promise<Jailed> {
-  const { namespaces, ownUser } = means.confinement;
-  const alone = ownUser || namespaces.includes('user');
-  const { powerless, filtered } = sidecar.status.confinement();
-  const rlimits = said.rlimits && (await capResources(sidecar.pid, sidecar.user, alone));
-  const { group, controlGroup } = await enterGroup(means.hierarchies, sidecar.pid);
-  const { landlock } = said;
-  const seccomp = said.seccomp && filtered;
-  return {
-    report: { landlock, seccomp, rlimits, powerless, ownUser: alone, namespaces, controlGroup },
-    group,
-  };
-}
-
-async function enterGroup(
-  hierarchies: CgroupHierarchies,
-  pid: number,
-): Promise<{ group: ControlGroup | undefined; controlGroup: boolean }> {
-  let group: ControlGroup | undefined;
-  try {
-    if (hierarchies.length === 0) return { group, controlGroup: false };
-    group = await createControlGroup(hierarchies, pid);
-    await group.adopt(pid);
-    return { group, controlGroup: true };
-  } catch {
-    return { group, controlGroup: false };
-  }
-}
-
-// Starts the process chain of a sidecar: the confinement prefix, the jail's entry, then Node without a JIT compiler.
 
 /** Options of all children of a sandbox. */
 export interface ChildSettings {
@@ -200,4 +114,94 @@ function jailedCommand({ nodePath, confinement, entry, idle }: ChildOptions): st
 function nodeCommand(nodePath: string, addonPath: string): string[] {
   const permissions = ['--permission', '--allow-addons', `--allow-fs-read=${addonPath}`];
   return [nodePath, ...engineFlags, ...permissions, '--no-warnings', '--input-type=module', '-', addonPath];
+}
+
+interface Jailed {
+  readonly report: JailReport;
+  /** Control group of the sidecar, present even if the process could not be moved into it. */
+  readonly group: ControlGroup | undefined;
+}
+
+/**
+ * Completes the jail of a started sidecar from outside, before any guest code runs, and reports its parts.
+ */
+export async function completeJail(
+  sidecar: { readonly pid: number; readonly status: ProcessStatus; readonly user: User | undefined },
+  said: EntryReport,
+  means: { readonly confinement: Confinement; readonly hierarchies: CgroupHierarchies },
+): Promise<Jailed> {
+  const { namespaces, ownUser } = means.confinement;
+  const alone = ownUser || namespaces.includes('user');
+  const { powerless, filtered } = sidecar.status.confinement();
+  const rlimits = said.rlimits && (await capResources(sidecar.pid, sidecar.user, alone));
+  const { group, controlGroup } = await enterGroup(means.hierarchies, sidecar.pid);
+  const { landlock } = said;
+  const seccomp = said.seccomp && filtered;
+  return {
+    report: { landlock, seccomp, rlimits, powerless, ownUser: alone, namespaces, controlGroup },
+    group,
+  };
+}
+
+async function enterGroup(
+  hierarchies: CgroupHierarchies,
+  pid: number,
+): Promise<{ group: ControlGroup | undefined; controlGroup: boolean }> {
+  let group: ControlGroup | undefined;
+  try {
+    if (hierarchies.length === 0) return { group, controlGroup: false };
+    group = await createControlGroup(hierarchies, pid);
+    await group.adopt(pid);
+    return { group, controlGroup: true };
+  } catch {
+    return { group, controlGroup: false };
+  }
+}
+
+/** Cached: programs never change while the core runs. */
+let bundled: Promise<SidecarPrograms> | undefined;
+let entry: Promise<readonly string[]> | undefined;
+
+/**
+ * Returns the sidecar's programs; the executable contains them already bundled. Node cannot strip types with
+ * `--jitless`, which disables the WebAssembly it needs, and programs passed on standard input or as an
+ * argument need no readable file in the jail.
+ */
+export const bundlePrograms = (): Promise<SidecarPrograms> => (bundled ??= makePrograms());
+
+/** Returns the arguments that start Tatami's own program as the entry of the jail; the `JailOrder` follows them. */
+export const jailEntry = (): Promise<readonly string[]> => (entry ??= makeEntry());
+
+async function makePrograms(): Promise<SidecarPrograms> {
+  if (embedded) return embedded.sidecarPrograms();
+  const [sidecar, guest] = await Promise.all([
+    bundle('../sidecar/main.ts', 'node', 'esm'),
+    bundle('../sidecar/guest/main.ts', 'browser', 'iife'),
+  ]);
+  // Sloppy-mode functions would expose their `caller` and `arguments` to the guest.
+  return { sidecar, guest: `'use strict';\n${guest}` };
+}
+
+async function makeEntry(): Promise<readonly string[]> {
+  if (isExecutable) return [jailEntryWord];
+  return [...cleanBunFlags, '-e', await bundle('../jail/entry.ts', 'bun', 'esm', true)];
+}
+
+async function bundle(
+  file: string,
+  target: 'bun' | 'node' | 'browser',
+  format: 'esm' | 'iife',
+  minify = false,
+): Promise<string> {
+  const entrypoint = join(import.meta.dir, file);
+  const result = await Bun.build({
+    entrypoints: [entrypoint],
+    target,
+    format,
+    external: ['isolated-vm'],
+    minify,
+  });
+  const [output] = result.outputs;
+  if (!output) throw new Error(`${entrypoint} cannot be bundled. Reinstall Tatami.`);
+  return output.text();
 }

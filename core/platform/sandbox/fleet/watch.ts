@@ -1,84 +1,10 @@
-// Reads `/proc/<pid>/status` (Linux, proc_pid_status(5)) of a process repeatedly over one descriptor.
+// Polls the health of sidecars from outside: memory from /proc, liveness from answers to pings. Polls often
+// while runs are in flight and rarely otherwise. Pauses of the core and time spent waiting for the CPU do not
+// count against a sidecar.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { threadsMax } from '../jail/core-side.ts';
 import type { SidecarProcess } from './process.ts';
 import { createStarving, type Starving } from './starving.ts';
-
-export interface Vitals {
-  /** Resident and swapped memory. */
-  rssBytes: number;
-  pageTableBytes: number;
-  threads: number;
-}
-
-const textBytesMax = 8192;
-const kib = 1024;
-
-export interface ProcessStatus {
-  /** All zero after the exit of the process. */
-  vitals(): Vitals;
-  /** `powerless`: the process has no capabilities and can gain none; `filtered`: a seccomp filter applies. */
-  confinement(): { powerless: boolean; filtered: boolean };
-  close(): void;
-}
-
-/** @param pid process id of a live process; on other systems than Linux, all results are zero or false */
-export function openProcessStatus(pid: number): ProcessStatus {
-  const buffer = Buffer.alloc(textBytesMax);
-  let fd = openedOrNone(`/proc/${pid}/status`);
-
-  const read = (): string => {
-    if (fd === undefined) return '';
-    try {
-      return buffer.toString('latin1', 0, readSync(fd, buffer, 0, textBytesMax, 0));
-    } catch {
-      return '';
-    }
-  };
-
-  return {
-    vitals() {
-      const text = read();
-      return {
-        rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * kib,
-        pageTableBytes: numberOf(text, 'VmPTE') * kib,
-        threads: numberOf(text, 'Threads'),
-      };
-    },
-    confinement() {
-      const text = read();
-      const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((set) => valueOf(text, set));
-      return {
-        powerless: sets.every((set) => /^0+$/.test(set)) && valueOf(text, 'NoNewPrivs') === '1',
-        filtered: valueOf(text, 'Seccomp') === '2',
-      };
-    },
-    close() {
-      if (fd !== undefined) closeSync(fd);
-      fd = undefined;
-    },
-  };
-}
-
-function openedOrNone(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return undefined;
-  }
-}
-
-function valueOf(text: string, key: string): string {
-  const at = text.indexOf(`\n${key}:`);
-  return at < 0 ? '' : text.slice(at + key.length + 2, text.indexOf('\n', at + 1)).trim();
-}
-
-function numberOf(text: string, key: string): number {
-  return Number.parseInt(valueOf(text, key), 10) || 0;
-}
-
-// Polls the health of sidecars from outside: memory from /proc, liveness from answers to pings. Polls often while runs are in flight
-// and rarely otherwise. Pauses of the core and time spent waiting for the CPU do not count against a sidecar.
 
 const busyTickMs = 25;
 const idleTickMs = 500;
@@ -103,62 +29,6 @@ export interface Watch {
   /** Switches to frequent polling; call when a run starts. */
   wake(): void;
   stop(): void;
-}
-
-// Checks that a sidecar is alive: it answers pings, or reads the output that waits for it. Time in which the sidecar or the core
-// waits for the CPU does not count as silence.
-
-const pingEveryMs = 200;
-const idlePingEveryMs = 1000;
-const silentMsMax = 600;
-/** Limit that includes the time spent waiting for the CPU. */
-const silentStarvingMsMax = 30_000;
-
-interface Silence {
-  /** Undefined before the first ping. */
-  pingedAt: number | undefined;
-  /** Time since the last ping in which the sidecar waited for the CPU. */
-  starvedMs: number;
-  readonly starving: Starving;
-}
-
-/** Timing of one pass over all sidecars, monotonic milliseconds. */
-interface Look {
-  readonly now: number;
-  readonly sinceMs: number;
-  /** True if the core itself was suspended or blocked since the last pass. */
-  readonly paused: boolean;
-}
-
-function createLifeCheck({ condemn }: Watched) {
-  const silences = new WeakMap<SidecarProcess, Silence>();
-
-  const silenceOf = (sidecar: SidecarProcess): Silence => {
-    const known = silences.get(sidecar);
-    if (known) return known;
-    const created: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
-    silences.set(sidecar, created);
-    return created;
-  };
-
-  return (sidecar: SidecarProcess, isBusy: boolean, { now, sinceMs, paused }: Look): void => {
-    const silence = silenceOf(sidecar);
-    const { pingedAt } = silence;
-    const answered = pingedAt === undefined || sidecar.lastActiveAt >= pingedAt;
-    if (!answered && !paused) {
-      if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
-      const silentMs = now - pingedAt;
-      if (silentMs - silence.starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
-        condemn(sidecar, 'silent', `silent for ${silentMsMax} ms`);
-      return;
-    }
-    const everyMs = isBusy ? pingEveryMs : idlePingEveryMs;
-    if (!paused && pingedAt !== undefined && now - pingedAt <= everyMs) return;
-    silence.pingedAt = now;
-    silence.starvedMs = 0;
-    silence.starving.forget();
-    sidecar.send({ t: 'ping' });
-  };
 }
 
 export function createWatch(watched: Watched): Watch {
@@ -216,4 +86,134 @@ function checkMemory(watched: Watched, sidecar: SidecarProcess, load: number): v
 
 function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
+}
+
+const pingEveryMs = 200;
+const idlePingEveryMs = 1000;
+const silentMsMax = 600;
+/** Limit that includes the time spent waiting for the CPU. */
+const silentStarvingMsMax = 30_000;
+
+interface Silence {
+  /** Undefined before the first ping. */
+  pingedAt: number | undefined;
+  /** Time since the last ping in which the sidecar waited for the CPU. */
+  starvedMs: number;
+  readonly starving: Starving;
+}
+
+/** Timing of one pass over all sidecars, monotonic milliseconds. */
+interface Look {
+  readonly now: number;
+  readonly sinceMs: number;
+  /** True if the core itself was suspended or blocked since the last pass. */
+  readonly paused: boolean;
+}
+
+/** Creates a check that a sidecar answers pings, or reads the output that waits for it. */
+function createLifeCheck({ condemn }: Watched) {
+  const silences = new WeakMap<SidecarProcess, Silence>();
+
+  const silenceOf = (sidecar: SidecarProcess): Silence => {
+    const known = silences.get(sidecar);
+    if (known) return known;
+    const created: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
+    silences.set(sidecar, created);
+    return created;
+  };
+
+  return (sidecar: SidecarProcess, isBusy: boolean, { now, sinceMs, paused }: Look): void => {
+    const silence = silenceOf(sidecar);
+    const { pingedAt } = silence;
+    const answered = pingedAt === undefined || sidecar.lastActiveAt >= pingedAt;
+    if (!answered && !paused) {
+      if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
+      const silentMs = now - pingedAt;
+      if (silentMs - silence.starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
+        condemn(sidecar, 'silent', `silent for ${silentMsMax} ms`);
+      return;
+    }
+    const everyMs = isBusy ? pingEveryMs : idlePingEveryMs;
+    if (!paused && pingedAt !== undefined && now - pingedAt <= everyMs) return;
+    silence.pingedAt = now;
+    silence.starvedMs = 0;
+    silence.starving.forget();
+    sidecar.send({ t: 'ping' });
+  };
+}
+
+export interface Vitals {
+  /** Resident and swapped memory. */
+  rssBytes: number;
+  pageTableBytes: number;
+  threads: number;
+}
+
+export interface ProcessStatus {
+  /** All zero after the exit of the process. */
+  vitals(): Vitals;
+  /** `powerless`: the process has no capabilities and can gain none; `filtered`: a seccomp filter applies. */
+  confinement(): { powerless: boolean; filtered: boolean };
+  close(): void;
+}
+
+const textBytesMax = 8192;
+const kib = 1024;
+
+/**
+ * Opens `/proc/<pid>/status` (Linux, proc_pid_status(5)) once, and reads it repeatedly over that descriptor.
+ * @param pid process id of a live process; on other systems than Linux, all results are zero or false
+ */
+export function openProcessStatus(pid: number): ProcessStatus {
+  const buffer = Buffer.alloc(textBytesMax);
+  let fd = openedOrNone(`/proc/${pid}/status`);
+
+  const read = (): string => {
+    if (fd === undefined) return '';
+    try {
+      return buffer.toString('latin1', 0, readSync(fd, buffer, 0, textBytesMax, 0));
+    } catch {
+      return '';
+    }
+  };
+
+  return {
+    vitals() {
+      const text = read();
+      return {
+        rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * kib,
+        pageTableBytes: numberOf(text, 'VmPTE') * kib,
+        threads: numberOf(text, 'Threads'),
+      };
+    },
+    confinement() {
+      const text = read();
+      const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((set) => valueOf(text, set));
+      return {
+        powerless: sets.every((set) => /^0+$/.test(set)) && valueOf(text, 'NoNewPrivs') === '1',
+        filtered: valueOf(text, 'Seccomp') === '2',
+      };
+    },
+    close() {
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+    },
+  };
+}
+
+function openedOrNone(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+}
+
+function valueOf(text: string, key: string): string {
+  const at = text.indexOf(`\n${key}:`);
+  return at < 0 ? '' : text.slice(at + key.length + 2, text.indexOf('\n', at + 1)).trim();
+}
+
+function numberOf(text: string, key: string): number {
+  return Number.parseInt(valueOf(text, key), 10) || 0;
 }

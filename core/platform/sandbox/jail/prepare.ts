@@ -1,7 +1,8 @@
-// Detects the jail mechanisms of this machine before sidecars are started.
+// Detects the jail mechanisms of this machine before sidecars are started: its own user for each sidecar if
+// the core is root, and its own namespaces if the kernel allows them.
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { jailEntry } from '../fleet/spawn.ts';
 import { findHierarchies, sweep, type CgroupHierarchies } from './cgroup.ts';
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { limitTool, type User } from './core-side.ts';
 
 export interface JailMeans {
@@ -9,25 +10,6 @@ export interface JailMeans {
   hierarchies: CgroupHierarchies;
   entry: readonly string[];
 }
-
-export async function prepareJail(files: {
-  readonly nodePath: string;
-  readonly addonPath: string;
-}): Promise<JailMeans> {
-  if (process.platform !== 'linux') return { confinement: noConfinement, hierarchies: [], entry: [] };
-  const hierarchies = findHierarchies();
-  sweep(hierarchies);
-  const confinement = await findConfinement({
-    programs: [process.execPath, files.nodePath],
-    libraries: [files.addonPath],
-  });
-  return { confinement, hierarchies, entry: await jailEntry() };
-}
-
-// Chooses the user and the namespaces of a sidecar: its own user if the core is root, and its own namespaces if the kernel allows
-// them. `unshare` of util-linux creates the namespaces, because a PID namespace needs a fork and a user namespace needs a
-// single-threaded process, and Bun offers neither a fork nor a single thread. `unshare` stays as a parent process of
-// 1 MB; parent and child die together.
 
 export interface Confinement {
   /** Arguments that precede the command of a sidecar. */
@@ -66,6 +48,20 @@ const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 const userIdsFrom = 1_900_000_000;
 const userIds = 200_000_000;
 
+export async function prepareJail(files: {
+  readonly nodePath: string;
+  readonly addonPath: string;
+}): Promise<JailMeans> {
+  if (process.platform !== 'linux') return { confinement: noConfinement, hierarchies: [], entry: [] };
+  const hierarchies = findHierarchies();
+  sweep(hierarchies);
+  const confinement = await findConfinement({
+    programs: [process.execPath, files.nodePath],
+    libraries: [files.addonPath],
+  });
+  return { confinement, hierarchies, entry: await jailEntry() };
+}
+
 /** Detects by trial what this kernel and this user allow. */
 async function findConfinement(files: SidecarFiles): Promise<Confinement> {
   if (process.platform !== 'linux') return noConfinement;
@@ -87,6 +83,11 @@ async function canUnshare(namespaces: readonly string[], ownUser: boolean): Prom
   return runs([...prefixOf(namespaces), unsharePath, '--version'], ownUser);
 }
 
+/**
+ * `unshare` of util-linux creates the namespaces, because a PID namespace needs a fork and a user namespace
+ * needs a single-threaded process, and Bun offers neither. `unshare` stays as a parent process of 1 MB;
+ * parent and child die together.
+ */
 function prefixOf(namespaces: readonly string[]): string[] {
   const unshareFlags = namespaces.map((name) => `--${name}`);
   return [...dieWithParent, unsharePath, ...unshareFlags, '--fork', '--kill-child'];

@@ -1,6 +1,6 @@
-// Allowlist of the system calls of a sidecar and of their arguments: the calls that Node, V8, libuv, isolated-vm and the C library
-// were observed to make at start, at work, on many threads and while aborting. Everything else is refused. Numbers are from
-// asm/unistd.h (x86-64) and asm-generic/unistd.h (arm64).
+// Seccomp filter of a sidecar. It allows the system calls, with the arguments, that Node, V8, libuv,
+// isolated-vm and the C library were observed to make at start, at work, on many threads and while aborting,
+// and refuses everything else.
 
 /** Condition on one argument. Only the lower 32 bits are compared, as the kernel reads flags, commands and process ids. */
 type SyscallCondition =
@@ -50,7 +50,10 @@ const ARCH_SET_FS = 0x1002;
 
 const always: Alternatives = [[]];
 
-/** `[x86-64, arm64]`, null where the architecture has no such call. */
+/**
+ * `[x86-64, arm64]`, from asm/unistd.h and asm-generic/unistd.h; null where the architecture has no such
+ * call.
+ */
 type Numbers = readonly [number | null, number | null];
 
 /** Calls allowed with any arguments. Landlock restricts files; the only sockets are inherited ones. */
@@ -195,9 +198,6 @@ export function syscallRules(arch: string, pid: number): SyscallRules | undefine
   };
 }
 
-// Builds the seccomp filter, a classic BPF program over `struct seccomp_data` (Linux,
-// Documentation/userspace-api/seccomp_filter.rst).
-
 const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const jumpEqual = 0x15;
 const jumpAtLeast = 0x35;
@@ -216,7 +216,11 @@ const youngNumbers = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/** Returns the bytes of the program, 8 per instruction. The program refuses every call that no rule names. */
+/**
+ * Returns the bytes of a classic BPF program over `struct seccomp_data` (Linux,
+ * Documentation/userspace-api/seccomp_filter.rst), 8 per instruction. The program refuses every call that no
+ * rule names.
+ */
 export function seccompProgram(rules: SyscallRules): Uint8Array {
   const program: Instruction[] = [
     [load, 0, 0, offsetArch],

@@ -3,17 +3,17 @@
 // the return value, so the returned outbox is complete.
 import IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
+import { recorderUnits } from './guest/recorder.ts';
 import {
   cpuFault,
-  GuestFault,
-  startupFault,
   faultOf,
+  GuestFault,
   loadingFault,
+  startupFault,
   type CpuMeter,
   type Watchdog,
 } from './meter.ts';
-import type { GuestOutbox } from './guest/bridge.ts';
-import { recorderUnits } from './guest/recorder.ts';
 
 type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
@@ -42,6 +42,17 @@ export interface Guest {
   ): void;
   /** Updates `memoryBytes`. */
   measureMemory(): Promise<void>;
+}
+
+export type Ivm = typeof IsolatedVm;
+
+export interface GuestHost {
+  ivm: Ivm;
+  guestProgram: string;
+  meter: CpuMeter;
+  watchdog: Watchdog;
+  /** Called when the isolate ran out of memory and its thread is blocked forever. */
+  onCatastrophe(isolate: TimedIsolate, message: string): void;
 }
 
 interface GuestOrder {
@@ -197,11 +208,6 @@ function checkText(value: unknown): string {
   return value;
 }
 
-// An isolate that measures the CPU time of every entry. Entries do not use isolated-vm's `timeout`, which is wall time and would stop
-// correct code on a busy machine; the watchdog ends entries that exceed their CPU limit.
-
-export type Ivm = typeof IsolatedVm;
-
 /** One uninterrupted stretch of guest code. Times are values of `CpuMeter.hadMs`. */
 export interface TimedEntry {
   readonly isolate: TimedIsolate;
@@ -213,15 +219,11 @@ export interface TimedEntry {
   disposedAtMs?: number;
 }
 
-export interface GuestHost {
-  ivm: Ivm;
-  guestProgram: string;
-  meter: CpuMeter;
-  watchdog: Watchdog;
-  /** Called when the isolate ran out of memory and its thread is blocked forever. */
-  onCatastrophe(isolate: TimedIsolate, message: string): void;
-}
-
+/**
+ * An isolate that measures the CPU time of every entry. Entries do not use isolated-vm's `timeout`, which is
+ * wall time and would stop correct code on a busy machine; the watchdog ends entries that exceed their CPU
+ * limit.
+ */
 export interface TimedIsolate {
   readonly vm: IsolatedVm.Isolate;
   /** Run that is the culprit if the thread does not stop. */

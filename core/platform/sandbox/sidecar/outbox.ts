@@ -1,9 +1,8 @@
-// The sidecar's end of descriptor 3. Messages of one tick leave in one write; the process dies when the core closes the socket.
+// Sends messages to the core, and validates the outbox of a guest before it is sent.
 import net from 'node:net';
+import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
 import { createFrameReader, encodeFrames, frameBytesMax, readOrder, type Frame } from '../framing.ts';
 import {
-  type FromSidecar,
-  type ToSidecar,
   callMax,
   callsPerFrameMax,
   kvTextMax,
@@ -13,17 +12,22 @@ import {
   readProgress,
   textMaxOf,
   type EndReason,
+  type FromSidecar,
   type GuestLogLevel,
-  type RunEnd,
   type GuestOutput,
+  type RunEnd,
+  type ToSidecar,
 } from '../protocol.ts';
-import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
 import type { GuestOutbox } from './guest/bridge.ts';
 
 const readBytes = 64 * 1024;
 
 export type Send = (message: FromSidecar) => void;
 
+/**
+ * Opens the sidecar's end of descriptor 3. Messages of one tick leave in one write; the process dies when the
+ * core closes the socket.
+ */
 export function openWire(receive: (message: ToSidecar) => void): Send {
   const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
   const frames = createFrameReader(() => bounds);
@@ -59,8 +63,6 @@ export function openWire(receive: (message: ToSidecar) => void): Send {
   };
 }
 
-// Validates the outbox of a guest before it is sent to the core: a plugin may have tampered with the guest program that writes it.
-
 const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies GuestLogLevel[];
 const guestReasons: readonly unknown[] = [
   'error',
@@ -74,7 +76,11 @@ const guestReasons: readonly unknown[] = [
 const textUnitsMax = 14_000_000;
 const headUnitsMax = 20_000;
 
-/** Returns the output in parts that each fit into one frame. @throws Error if the outbox is invalid */
+/**
+ * Validates an outbox, because a plugin may have tampered with the guest program that writes it.
+ * @returns the output in parts that each fit into one frame
+ * @throws Error if the outbox is invalid
+ */
 export function readOutbox({ heads, texts }: GuestOutbox): readonly GuestOutput[] {
   if (heads === '') return [];
   if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('The outbox is invalid.');

@@ -1,105 +1,14 @@
-// Read-only connections on libsql's threads, and their pool.
-import Database from 'libsql/promise';
-import type { Value } from '../statement.ts';
-import { StoreError } from '../store.ts';
+// Runs long reads off the event loop: a few read-only connections, a fair queue by workspace and account, and
+// a CPU time budget per read. Only the writer thread writes and checkpoints. docs/decisions/0013.
 import { availableParallelism } from 'node:os';
+import Database from 'libsql/promise';
+import { addWaitTime, partyOf, type BillingAccount } from '../../lib/billing-account.ts';
 import { ApiError, tooManyAtOnce } from '../../lib/errors/errors.ts';
 import { FairQueue } from '../../lib/fairness/fair-queue.ts';
-import { addWaitTime, partyOf, type BillingAccount } from '../../lib/billing-account.ts';
 import { processMs } from '../../lib/process/cpu.ts';
+import type { Value } from '../statement.ts';
+import { StoreError } from '../store.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
-
-/** Number of prepared statements at which a reader is replaced by a new one. */
-const preparedMax = 100;
-
-interface PreparedRead {
-  raw(on: boolean): PreparedRead;
-  all(values: Value[]): Promise<Value[][]>;
-}
-
-interface Reader {
-  readonly db: Database;
-  /**
-   * Prepared statements by text. None is dropped while the reader is in use: the finalizer of a statement waits for its connection, and
-   * would block the event loop while another statement runs there.
-   */
-  readonly prepared: Map<string, PreparedRead>;
-}
-
-async function prepareRead(reader: Reader, text: string): Promise<PreparedRead> {
-  const known = reader.prepared.get(text);
-  if (known) return known;
-  // libsql fetches rows on the event loop one by one. MATERIALIZED computes all rows, off the loop, before the first one is returned.
-  const whole = `WITH page AS MATERIALIZED (${text}) SELECT * FROM page`;
-  const prepared = ((await reader.db.prepare(whole)) as PreparedRead).raw(true);
-  reader.prepared.set(text, prepared);
-  return prepared;
-}
-
-interface ReaderPool {
-  take(): Promise<Reader>;
-  give(reader: Reader): void;
-  /** Interrupts the reads in progress. */
-  interrupt(): void;
-  /** Must be called after all readers were returned. */
-  close(): void;
-}
-
-/** Creates a pool that grows to the peak number of concurrent readers. @param uri read-only SQLite URI of the database */
-function createReaderPool(uri: string): ReaderPool {
-  const idle: Reader[] = [];
-  const busy = new Set<Reader>();
-  return {
-    async take() {
-      const reader = idle.pop() ?? (await openReader(uri));
-      busy.add(reader);
-      return reader;
-    },
-    give(reader) {
-      busy.delete(reader);
-      if (reader.prepared.size < preparedMax) idle.push(reader);
-      else reader.db.close();
-    },
-    interrupt() {
-      for (const reader of busy) reader.db.interrupt();
-    },
-    close() {
-      for (const reader of idle) reader.db.close();
-    },
-  };
-}
-
-async function openReader(uri: string): Promise<Reader> {
-  const reader: Reader = { db: open(uri), prepared: new Map() };
-  for (const pragma of [
-    // A closing connection holds the file lock briefly. This timeout waits on a libsql thread, not on the event loop.
-    'PRAGMA busy_timeout = 2000',
-    'PRAGMA query_only = ON',
-    'PRAGMA cache_size = -8192',
-    'PRAGMA temp_store = MEMORY',
-  ]) {
-    const prepared = (await reader.db.prepare(pragma)) as PreparedRead;
-    reader.prepared.set(pragma, prepared);
-    await prepared.all([]);
-  }
-  return reader;
-}
-
-/** @throws StoreError if the file is missing; libsql's own error has no code */
-function open(uri: string): Database {
-  try {
-    return new Database(uri, {});
-  } catch (error) {
-    throw new StoreError(
-      'busy',
-      'The database cannot be opened. Check that its file exists and is readable.',
-      error,
-    );
-  }
-}
-
-// Runs long reads off the event loop: a few read-only connections, a fair queue by workspace and account, and a CPU time budget per read.
-// Only the writer thread writes and checkpoints. See docs/decisions/0013.
 
 /** libsql has one thread per CPU. */
 const readersMax = Math.min(4, Math.max(2, availableParallelism()));
@@ -108,6 +17,14 @@ const runningOfWorkspace = readersMax - 1;
 const runningPerAccount = 1;
 const waitingOfWorkspace = 200;
 const waitingPerAccount = 50;
+
+/** Wall time limit as a multiple of the CPU time budget. It bounds reads on a busy machine, because a long read blocks the checkpoint. */
+const patience = 5;
+/** Interval of repeated interrupts: an interrupt is lost if it precedes the start of the query. */
+const interruptAgainMs = 20;
+
+/** Number of prepared statements at which a reader is replaced by a new one. */
+const preparedMax = 100;
 
 export type ChargeRead = (billingAccount: BillingAccount, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
 
@@ -125,34 +42,6 @@ interface Job {
   readonly sinceMs: number;
   resolve(rows: Value[][]): void;
   reject(error: unknown): void;
-}
-
-// CPU time budget of one long read: interrupts the read when the budget is used up, and repeats the interrupt until the read stops.
-
-/** Wall time limit as a multiple of the CPU time budget. It bounds reads on a busy machine, because a long read blocks the checkpoint. */
-const patience = 5;
-/** Interval of repeated interrupts: an interrupt is lost if it precedes the start of the query. */
-const interruptAgainMs = 20;
-
-/**
- * Calls `interrupt` when a read has used its budget, and repeatedly until the returned function is called. Measures the CPU time of the
- * process, which is an upper bound for the read: a read that waits for a CPU may continue, up to the wall time limit.
- */
-function watchBudget(budgetMs: number, interrupt: () => void): () => void {
-  if (budgetMs === 0) return () => undefined;
-  const startedMs = performance.now();
-  const before = processMs();
-  let timer: ReturnType<typeof setTimeout>;
-  const look = (): void => {
-    const leftMs = Math.min(
-      budgetMs - (processMs() - before),
-      budgetMs * patience - (performance.now() - startedMs),
-    );
-    if (leftMs <= 0) interrupt();
-    timer = setTimeout(look, Math.max(leftMs, interruptAgainMs));
-  };
-  timer = setTimeout(look, budgetMs);
-  return () => clearTimeout(timer);
 }
 
 /** @param budgetMs CPU time budget of one read; 0 for unlimited */
@@ -293,4 +182,112 @@ function tooManyWait(): ApiError {
 
 function storeClosed(): StoreError {
   return new StoreError('broken', 'The store is closed.');
+}
+
+/**
+ * Calls `interrupt` when a read has used its budget, and repeatedly until the returned function is called. Measures the CPU time of the
+ * process, which is an upper bound for the read: a read that waits for a CPU may continue, up to the wall time limit.
+ */
+function watchBudget(budgetMs: number, interrupt: () => void): () => void {
+  if (budgetMs === 0) return () => undefined;
+  const startedMs = performance.now();
+  const before = processMs();
+  let timer: ReturnType<typeof setTimeout>;
+  const look = (): void => {
+    const leftMs = Math.min(
+      budgetMs - (processMs() - before),
+      budgetMs * patience - (performance.now() - startedMs),
+    );
+    if (leftMs <= 0) interrupt();
+    timer = setTimeout(look, Math.max(leftMs, interruptAgainMs));
+  };
+  timer = setTimeout(look, budgetMs);
+  return () => clearTimeout(timer);
+}
+
+interface PreparedRead {
+  raw(on: boolean): PreparedRead;
+  all(values: Value[]): Promise<Value[][]>;
+}
+
+/** Read-only connection on one of libsql's threads. */
+interface Reader {
+  readonly db: Database;
+  /**
+   * Prepared statements by text. None is dropped while the reader is in use: the finalizer of a statement waits for its connection, and
+   * would block the event loop while another statement runs there.
+   */
+  readonly prepared: Map<string, PreparedRead>;
+}
+
+async function prepareRead(reader: Reader, text: string): Promise<PreparedRead> {
+  const known = reader.prepared.get(text);
+  if (known) return known;
+  // libsql fetches rows on the event loop one by one. MATERIALIZED computes all rows, off the loop, before the first one is returned.
+  const whole = `WITH page AS MATERIALIZED (${text}) SELECT * FROM page`;
+  const prepared = ((await reader.db.prepare(whole)) as PreparedRead).raw(true);
+  reader.prepared.set(text, prepared);
+  return prepared;
+}
+
+interface ReaderPool {
+  take(): Promise<Reader>;
+  give(reader: Reader): void;
+  /** Interrupts the reads in progress. */
+  interrupt(): void;
+  /** Must be called after all readers were returned. */
+  close(): void;
+}
+
+/** Creates a pool that grows to the peak number of concurrent readers. @param uri read-only SQLite URI of the database */
+function createReaderPool(uri: string): ReaderPool {
+  const idle: Reader[] = [];
+  const busy = new Set<Reader>();
+  return {
+    async take() {
+      const reader = idle.pop() ?? (await openReader(uri));
+      busy.add(reader);
+      return reader;
+    },
+    give(reader) {
+      busy.delete(reader);
+      if (reader.prepared.size < preparedMax) idle.push(reader);
+      else reader.db.close();
+    },
+    interrupt() {
+      for (const reader of busy) reader.db.interrupt();
+    },
+    close() {
+      for (const reader of idle) reader.db.close();
+    },
+  };
+}
+
+async function openReader(uri: string): Promise<Reader> {
+  const reader: Reader = { db: open(uri), prepared: new Map() };
+  for (const pragma of [
+    // A closing connection holds the file lock briefly. This timeout waits on a libsql thread, not on the event loop.
+    'PRAGMA busy_timeout = 2000',
+    'PRAGMA query_only = ON',
+    'PRAGMA cache_size = -8192',
+    'PRAGMA temp_store = MEMORY',
+  ]) {
+    const prepared = (await reader.db.prepare(pragma)) as PreparedRead;
+    reader.prepared.set(pragma, prepared);
+    await prepared.all([]);
+  }
+  return reader;
+}
+
+/** @throws StoreError if the file is missing; libsql's own error has no code */
+function open(uri: string): Database {
+  try {
+    return new Database(uri, {});
+  } catch (error) {
+    throw new StoreError(
+      'busy',
+      'The database cannot be opened. Check that its file exists and is readable.',
+      error,
+    );
+  }
 }

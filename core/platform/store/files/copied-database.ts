@@ -1,53 +1,13 @@
-// Begins a new log generation in a database that no server has open, as a restore does. Consumers detect the change by the generation, and
-// outgoing activity is paused until `tatami release`.
-import Database from 'libsql';
+// Copies a live database consistently, inspects copies, and begins a new log generation in a copy. A server
+// may use a database while it is copied or inspected.
 import { randomBytes } from 'node:crypto';
-import { dropSums } from '../integrity/page-sums.ts';
 import { existsSync } from 'node:fs';
-import type { ArchivedFile } from './archive.ts';
-import { digestIn, type Digest } from './blobs.ts';
+import Database from 'libsql';
+import { dropSums } from '../integrity/page-sums.ts';
 import { immutableUri, readOnlyUri } from '../integrity/uri.ts';
 import { readLogHead, type LogHead } from '../log-head.ts';
-
-/** Tables of sessions, password resets and pending sign-in challenges. */
-export const signInTables = ['sessions', 'password_resets', 'challenges'] as const;
-
-/**
- * Records a cut at the end of each workspace's log. Drops the page checksums, so `adoptDatabase` must follow.
- * @param emptied tables to empty, if the schema has them
- * @returns the new generation
- */
-export function beginHistory(path: string, nowMs: number, emptied: readonly string[] = []): string {
-  const generation = randomBytes(8).toString('hex');
-  dropSums(path);
-  const db = new Database(path);
-  try {
-    db.exec('BEGIN IMMEDIATE');
-    db.prepare('UPDATE installation SET generation = ?1, paused_at = ?2 WHERE id = 1').run([
-      generation,
-      BigInt(nowMs),
-    ]);
-    db.prepare(
-      `INSERT INTO log_cuts (workspace_id, number, generation, after_sequence)
-       SELECT w.workspace_id,
-         1 + coalesce((SELECT max(c.number) FROM log_cuts AS c WHERE c.workspace_id = w.workspace_id), 0), ?1,
-         coalesce((SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = w.workspace_id), 0)
-       FROM workspaces AS w`,
-    ).run([generation]);
-    const there = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
-      name: string;
-    }[];
-    for (const table of emptied)
-      if (there.some(({ name }) => name === table)) db.exec(`DELETE FROM ${table}`);
-    db.exec('COMMIT');
-    return generation;
-  } finally {
-    db.close();
-  }
-}
-
-// Makes a consistent copy of a live database, and inspects copies. The read database is never written, so a
-// server may use it meanwhile.
+import type { ArchivedFile } from './archive.ts';
+import { digestIn, type Digest } from './blobs.ts';
 
 type Connection = InstanceType<typeof Database>;
 
@@ -214,6 +174,45 @@ export function checkFile(path: string): FileFacts {
     const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
     const [row] = db.prepare('SELECT generation FROM installation').all() as { generation: string }[];
     return { faults, head: head ?? null, generation: row?.generation ?? null };
+  } finally {
+    db.close();
+  }
+}
+
+/** Tables of sessions, password resets and pending sign-in challenges. */
+export const signInTables = ['sessions', 'password_resets', 'challenges'] as const;
+
+/**
+ * Begins a new log generation in a database that no server has open, as a restore does, with a cut at the end
+ * of each workspace's log. Consumers detect the change by the generation, and outgoing activity is paused
+ * until `tatami release`. Drops the page checksums, so `adoptDatabase` must follow.
+ * @param emptied tables to empty, if the schema has them
+ * @returns the new generation
+ */
+export function beginHistory(path: string, nowMs: number, emptied: readonly string[] = []): string {
+  const generation = randomBytes(8).toString('hex');
+  dropSums(path);
+  const db = new Database(path);
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    db.prepare('UPDATE installation SET generation = ?1, paused_at = ?2 WHERE id = 1').run([
+      generation,
+      BigInt(nowMs),
+    ]);
+    db.prepare(
+      `INSERT INTO log_cuts (workspace_id, number, generation, after_sequence)
+       SELECT w.workspace_id,
+         1 + coalesce((SELECT max(c.number) FROM log_cuts AS c WHERE c.workspace_id = w.workspace_id), 0), ?1,
+         coalesce((SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = w.workspace_id), 0)
+       FROM workspaces AS w`,
+    ).run([generation]);
+    const there = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+      name: string;
+    }[];
+    for (const table of emptied)
+      if (there.some(({ name }) => name === table)) db.exec(`DELETE FROM ${table}`);
+    db.exec('COMMIT');
+    return generation;
   } finally {
     db.close();
   }

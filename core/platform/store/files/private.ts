@@ -1,58 +1,20 @@
+// File permissions: directories are 0700 and files 0600 under any umask. A path that other users may read or
+// change is rejected instead of being made private, because they may have read or changed it already.
 import {
-  lstatSync,
-  readdirSync,
-  statSync,
-  type Stats,
   chmodSync,
   closeSync,
   existsSync,
   fchmodSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
-
-// Name of the file that `tatami release` creates in the data directory to signal a running server. Only the operator can create files
-// there.
-export const releaseFile = 'release';
-
-// Lists the paths of a data directory. Symbolic links are listed but not followed: their targets are not part of the directory.
-
-interface PathFacts {
-  readonly path: string;
-  readonly stats: Stats;
-}
-
-/** Lists the directory itself first; it may be a link. `readdirSync` with `recursive` would follow links inside it. */
-export function pathsOf(dir: string): PathFacts[] {
-  return [{ path: dir, stats: statSync(dir) }, ...pathsIn(dir)];
-}
-
-function pathsIn(folder: string): PathFacts[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    // A running server may remove files meanwhile.
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (!stats) return [];
-    return [{ path, stats }, ...(stats.isDirectory() ? pathsIn(path) : [])];
-  });
-}
-
-/** Lists the files below a folder, excluding targets of symbolic links. */
-export const filesIn = (folder: string): string[] =>
-  pathsIn(folder)
-    .filter(({ stats }) => stats.isFile())
-    .map(({ path }) => path);
-
-export const linksOf = (dir: string): string[] =>
-  pathsOf(dir)
-    .filter(({ stats }) => stats.isSymbolicLink())
-    .map(({ path }) => path);
-
-// File permissions: directories are 0700 and files 0600 under any umask. A path that other users may read or
-// change is rejected instead of being made private, because they may have read or changed it already.
 
 const others = 0o077;
 const othersWrite = 0o022;
@@ -175,3 +137,44 @@ function wayOutOf(dir: string, { isLink }: Open): string {
     return `Make it private with \`chmod -R go-rwx ${dir}\`, or choose a new directory below it with --data-dir, which Tatami makes private.`;
   return `Choose a new directory, which Tatami makes private, such as --data-dir ${join(dir, 'tatami')}`;
 }
+
+/**
+ * Name of the file that `tatami release` creates in the data directory to signal a running server. Only the
+ * operator can create files there.
+ */
+export const releaseFile = 'release';
+
+interface PathFacts {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+/**
+ * Lists the paths of a data directory, itself first; it may be a link. Links inside it are listed but not
+ * followed, because their targets are not part of the directory; `readdirSync` with `recursive` would follow
+ * them.
+ */
+export function pathsOf(dir: string): PathFacts[] {
+  return [{ path: dir, stats: statSync(dir) }, ...pathsIn(dir)];
+}
+
+function pathsIn(folder: string): PathFacts[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    // A running server may remove files meanwhile.
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats) return [];
+    return [{ path, stats }, ...(stats.isDirectory() ? pathsIn(path) : [])];
+  });
+}
+
+/** Lists the files below a folder, excluding targets of symbolic links. */
+export const filesIn = (folder: string): string[] =>
+  pathsIn(folder)
+    .filter(({ stats }) => stats.isFile())
+    .map(({ path }) => path);
+
+export const linksOf = (dir: string): string[] =>
+  pathsOf(dir)
+    .filter(({ stats }) => stats.isSymbolicLink())
+    .map(({ path }) => path);

@@ -1,6 +1,6 @@
-// Determines which tables and indexes own damaged pages. Traverses the b-trees without SQLite, so that no damaged page is ever read: a
-// damaged page makes its tree damaged, including everything below it, because a tree is intact only if each of its pages was visited.
-// https://sqlite.org/fileformat2.html#b_tree_pages
+// Determines which tables and indexes own damaged pages. Traverses the b-trees without SQLite, so that no
+// damaged page is ever read: a damaged page makes its tree damaged, including everything below it, because a
+// tree is intact only if each of its pages was visited. https://sqlite.org/fileformat2.html#b_tree_pages
 import type { PageFile } from './page-file.ts';
 
 const interiorIndex = 2;
@@ -10,6 +10,56 @@ const leafTable = 13;
 
 /** Page 1 starts with the database header. */
 const startOf = (page: number): number => (page === 1 ? 100 : 0);
+
+interface Tree {
+  readonly name: string;
+  readonly root: number;
+}
+
+/** Returns all trees of a database whose `sqlite_schema` is intact. https://sqlite.org/fileformat2.html#record_format */
+export function schemaOf(file: PageFile): Tree[] {
+  const trees: Tree[] = [{ name: 'sqlite_schema', root: 1 }];
+  const open = [1];
+  for (let page = open.pop(); page !== undefined; page = open.pop()) {
+    const content = file.read(page);
+    const parts = content && partsOf(content, startOf(page));
+    if (!content || !parts) continue;
+    open.push(...parts.children);
+    if (content[startOf(page)] !== leafTable) continue;
+    const cells = cellsOf(content, startOf(page) + 8, content.readUInt16BE(startOf(page) + 3)) ?? [];
+    for (const at of cells) {
+      const tree = treeOf(content, at);
+      if (tree.root > 0) trees.push(tree);
+    }
+  }
+  return trees;
+}
+
+/** The row is (type, name, tbl_name, rootpage, sql); the needed columns come first and are never on an overflow page. */
+function treeOf(content: Buffer, at: number): Tree {
+  const [, afterLength] = varint(content, at);
+  const [, start] = varint(content, afterLength);
+  const [headerBytes, types] = varint(content, start);
+  let [next, value] = [types, start + headerBytes];
+  const column = (): Buffer => {
+    const [type, end] = varint(content, next);
+    const from = value;
+    next = end;
+    value += bytesOf(type);
+    return content.subarray(from, value);
+  };
+  column();
+  const name = column().toString();
+  column();
+  const root = column();
+  return { name, root: root.length === 0 ? 0 : root.readUIntBE(0, Math.min(6, root.length)) };
+}
+
+/** Returns the size of a value by its serial type. The types 8 and 9 are the constants 0 and 1. */
+function bytesOf(type: number): number {
+  if (type >= 12) return Math.floor((type - 12) / 2);
+  return [0, 1, 2, 3, 4, 6, 8, 8][type] ?? 0;
+}
 
 /** Returns true if no page of a tree, overflow pages included, is damaged or of a wrong type. @param root first page of the tree */
 export function isWholeTree(file: PageFile, root: number, damaged: ReadonlySet<number>): boolean {
@@ -93,54 +143,4 @@ function varint(content: Buffer, at: number): [value: number, end: number] {
     if (byte < 0x80) return [value, at + n + 1];
   }
   return [value * 256 + (content[at + 8] ?? 0), at + 9];
-}
-
-interface Tree {
-  readonly name: string;
-  readonly root: number;
-}
-
-/** Returns all trees of a database whose `sqlite_schema` is intact. https://sqlite.org/fileformat2.html#record_format */
-export function schemaOf(file: PageFile): Tree[] {
-  const trees: Tree[] = [{ name: 'sqlite_schema', root: 1 }];
-  const open = [1];
-  for (let page = open.pop(); page !== undefined; page = open.pop()) {
-    const content = file.read(page);
-    const parts = content && partsOf(content, startOf(page));
-    if (!content || !parts) continue;
-    open.push(...parts.children);
-    if (content[startOf(page)] !== leafTable) continue;
-    const cells = cellsOf(content, startOf(page) + 8, content.readUInt16BE(startOf(page) + 3)) ?? [];
-    for (const at of cells) {
-      const tree = treeOf(content, at);
-      if (tree.root > 0) trees.push(tree);
-    }
-  }
-  return trees;
-}
-
-/** The row is (type, name, tbl_name, rootpage, sql); the needed columns come first and are never on an overflow page. */
-function treeOf(content: Buffer, at: number): Tree {
-  const [, afterLength] = varint(content, at);
-  const [, start] = varint(content, afterLength);
-  const [headerBytes, types] = varint(content, start);
-  let [next, value] = [types, start + headerBytes];
-  const column = (): Buffer => {
-    const [type, end] = varint(content, next);
-    const from = value;
-    next = end;
-    value += bytesOf(type);
-    return content.subarray(from, value);
-  };
-  column();
-  const name = column().toString();
-  column();
-  const root = column();
-  return { name, root: root.length === 0 ? 0 : root.readUIntBE(0, Math.min(6, root.length)) };
-}
-
-/** Returns the size of a value by its serial type. The types 8 and 9 are the constants 0 and 1. */
-function bytesOf(type: number): number {
-  if (type >= 12) return Math.floor((type - 12) / 2);
-  return [0, 1, 2, 3, 4, 6, 8, 8][type] ?? 0;
 }

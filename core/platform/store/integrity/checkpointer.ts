@@ -1,35 +1,11 @@
-// Closes the only writing connection outside a running server. Checkpoints first, because SQLite would checkpoint on the last close without
-// updating the page checksums.
+// Checkpoints the write-ahead log and updates the page checksums with it. A checksum is computed from the
+// log, which holds the intended content, and is written before the log may restart: after a crash between the
+// two the log still exists, and pages with a frame in it are not verified. docs/decisions/0023.
+import { closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'libsql';
-import { existsSync, closeSync, openSync } from 'node:fs';
 import { isEngineError } from '../engine/engine-errors.ts';
-import { hasSums, openPageSums, type WritablePageSums, type PageSums } from './page-sums.ts';
+import { hasSums, openPageSums, type PageSums, type WritablePageSums } from './page-sums.ts';
 import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
-
-export function closeCheckpointed(db: Database.Database, path: string): void {
-  if (!existsSync(`${path}-wal`)) return void db.close();
-  const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
-  const checkpointer = openCheckpointer(db, path, pageBytes);
-  const isCheckpointed = checkpointer.checkpointAll();
-  checkpointer.close();
-  if (isCheckpointed) db.close();
-  else leaveOpen(db);
-}
-
-const leftOpen = new Set<Database.Database>();
-
-/**
- * Leaves a connection open whose checksums could not be updated: on the last close SQLite would checkpoint without updating them. The
- * process exit ends it as in a crash, and the log remains for the next start.
- */
-export function leaveOpen(db: Database.Database): void {
-  if (db.inTransaction) db.exec('ROLLBACK');
-  leftOpen.add(db);
-}
-
-// Checkpoints the write-ahead log and updates the page checksums with it. A checksum is computed from the log, which holds the intended
-// content, and is written before the log may restart: after a crash between the two the log still exists, and pages with a frame in it are
-// not verified. docs/decisions/0023.
 
 interface CheckpointProgress {
   /** Frames in the log. */
@@ -149,4 +125,29 @@ function record(
     sums.flush();
   }
   return { salt: saltOf(walFd), checkpointed };
+}
+
+/**
+ * Closes the only writing connection outside a running server. Checkpoints first, because SQLite would
+ * checkpoint on the last close without updating the page checksums.
+ */
+export function closeCheckpointed(db: Database.Database, path: string): void {
+  if (!existsSync(`${path}-wal`)) return void db.close();
+  const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
+  const checkpointer = openCheckpointer(db, path, pageBytes);
+  const isCheckpointed = checkpointer.checkpointAll();
+  checkpointer.close();
+  if (isCheckpointed) db.close();
+  else leaveOpen(db);
+}
+
+const leftOpen = new Set<Database.Database>();
+
+/**
+ * Leaves a connection open whose checksums could not be updated: on the last close SQLite would checkpoint without updating them. The
+ * process exit ends it as in a crash, and the log remains for the next start.
+ */
+export function leaveOpen(db: Database.Database): void {
+  if (db.inTransaction) db.exec('ROLLBACK');
+  leftOpen.add(db);
 }

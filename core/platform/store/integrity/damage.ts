@@ -1,9 +1,10 @@
-// Describes damage: pages, and the tables and indexes that they make unreadable. The rest of the database remains readable and correct.
-import { isWholeTree, schemaOf } from './btrees.ts';
-import type { PageFile } from './page-file.ts';
+// Describes damaged pages and the tables and indexes that they make unreadable, and refuses statements that
+// would read those. The rest of the database remains readable and correct.
 import Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { StoreError } from '../store.ts';
+import { isWholeTree, schemaOf } from './btrees.ts';
+import type { PageFile } from './page-file.ts';
 
 export interface Damage {
   readonly pages: readonly number[];
@@ -48,9 +49,6 @@ export function describeDamage(database: string, { pages, names }: Damage): stri
 export const wayBack =
   'Restore a backup with `tatami restore`; `tatami doctor` reports what can be saved. Keep the damaged files until then.';
 
-// Refuses statements that would read damaged tables or indexes; all others run and return correct results. The opened trees come from the
-// statement's program (EXPLAIN), because a query plan shows only the names that the statement uses.
-
 const textsMax = 1_000;
 
 export interface DamageGuard {
@@ -60,7 +58,11 @@ export interface DamageGuard {
   check(text: string): void;
 }
 
-/** @param planner connection used only for EXPLAIN */
+/**
+ * Determines the trees that a statement opens from its program (EXPLAIN), because a query plan shows only the
+ * names that the statement uses.
+ * @param planner connection used only for EXPLAIN
+ */
 export function createDamageGuard(planner: Database.Database): DamageGuard {
   const rootsOf = new LRUCache<string, readonly number[]>({ max: textsMax });
   let damage: Damage | null = null;

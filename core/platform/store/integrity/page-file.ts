@@ -1,11 +1,14 @@
-// Reads database pages without SQLite, with or without the write-ahead log. SQLite must not have the file
-// open in this process, because closing any descriptor of a file drops all locks on it.
-import { closeSync, fstatSync, openSync, readSync, existsSync, statfsSync } from 'node:fs';
+// Reads database pages without SQLite, with or without the write-ahead log, and describes a disk that lacks
+// space or cannot be written. SQLite must not have the file open in this process, because closing any
+// descriptor of a file drops all locks on it.
+import { closeSync, existsSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { newPageBytes } from './page-sums.ts';
 import { frameContentAt, readWalLog, type WalLog } from './wal-log.ts';
-import { dirname } from 'node:path';
 
 const magic = 'SQLite format 3\0';
+
+const chunkBytes = 1024 * 1024;
 
 interface DatabaseHeader {
   readonly pageBytes: number;
@@ -69,8 +72,6 @@ export function openPageFile(
   };
 }
 
-const chunkBytes = 1024 * 1024;
-
 function eachPage(fd: number, pageBytes: number, each: EachPage): void {
   const chunk = Buffer.alloc(chunkBytes);
   const { size } = fstatSync(fd);
@@ -111,8 +112,6 @@ export function readOrNull(fd: number, into: Buffer, bytes: number, at: number):
   }
 }
 
-// Describes a directory that cannot be written: path, reason and free space.
-
 const reasons: Readonly<Record<string, string>> = {
   EROFS: 'it is on a read-only file system',
   EACCES: 'this user may not write there',
@@ -143,6 +142,7 @@ export function requireSpace(folder: string, neededBytes: number, what: string):
     );
 }
 
+/** Describes a directory that cannot be written: path, reason and free space. */
 export function describeUnwritable(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const free = freeBytes(path);

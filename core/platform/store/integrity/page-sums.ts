@@ -1,10 +1,11 @@
-// Page checksums of the database file in `tatami.db-sums`: per page 4 bytes of CRC-32, and 4 bytes that validate the entry itself. SQLite
-// has no checksums, and returns the content of damaged pages. docs/decisions/0023.
+// Page checksums of the database file in `tatami.db-sums`, and the check of a database without valid ones.
+// A page has 4 bytes of CRC-32, and 4 bytes that validate the entry itself. SQLite has no checksums, and
+// returns the content of damaged pages. docs/decisions/0023.
+import { isUtf8 } from 'node:buffer';
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncPath, writeWholeFile } from '../files/installation.ts';
 import Database from 'libsql';
-import { isUtf8 } from 'node:buffer';
+import { syncPath, writeWholeFile } from '../files/installation.ts';
 import { uriToLook } from './uri.ts';
 
 /** Page size of a new database. */
@@ -145,12 +146,14 @@ function entryOf(sum: number, check: number): Buffer {
   return entry;
 }
 
-// Checks the content of a database without valid page checksums: SQLite's integrity check, which does not detect damaged texts, and the
-// encoding of every text, because libsql aborts the process on invalid UTF-8. Changes nothing.
-
 const findingsMax = 20;
 
-/** No process may write the database during the check. @returns findings; empty if the database is intact */
+/**
+ * Checks the content of a database without valid page checksums: SQLite's integrity check, which does not
+ * detect damaged texts, and the encoding of every text, because libsql aborts the process on invalid UTF-8.
+ * Changes nothing. No process may write the database during the check.
+ * @returns findings; empty if the database is intact
+ */
 export function checkWhole(database: string): string[] {
   const db = new Database(uriToLook(database, false));
   try {

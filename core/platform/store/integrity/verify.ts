@@ -1,9 +1,10 @@
-// Verifies every page of the database file before SQLite opens it: SQLite would return wrong results from a damaged page, or a text that
-// aborts the process. docs/decisions/0023.
-import { statSync, closeSync, fstatSync, openSync } from 'node:fs';
-import { hasSums, readSums, type PageSums } from './page-sums.ts';
-import { openPageFile, type PageFile, readOrNull } from './page-file.ts';
+// Verifies the pages of the database file against their checksums: all of them before SQLite opens the file,
+// and piece by piece while it is in use. SQLite would return wrong results from a damaged page, or a text
+// that aborts the process. docs/decisions/0023.
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { damageOf, type Damage } from './damage.ts';
+import { openPageFile, readOrNull, type PageFile } from './page-file.ts';
+import { hasSums, readSums, type PageSums } from './page-sums.ts';
 
 interface Verified {
   /** Damaged pages, ascending. */
@@ -85,9 +86,6 @@ function stillWrong(database: string, suspects: readonly number[]): number[] {
   }
 }
 
-// Background scrub: verifies the file against its checksums piece by piece while it is in use. Runs on the writer thread, because during a
-// checkpoint pages may not have their checksum yet.
-
 /**
  * Minimum size of a piece; verifying it takes less than a millisecond. Large files use larger pieces, so that
  * the whole file is scrubbed within a day.
@@ -102,6 +100,10 @@ interface Scrub {
   close(): void;
 }
 
+/**
+ * Opens a scrub of the file in the background. It runs on the writer thread, because during a checkpoint
+ * pages may not have their checksum yet.
+ */
 export function openScrub(database: string, pageBytes: number): Scrub {
   const fd = openSync(database, 'r');
   const content = Buffer.alloc(pageBytes);

@@ -1,5 +1,6 @@
-// Reads the write-ahead log as SQLite would recover it: the pages that have a frame in its valid, committed part. Readers take these pages
-// from the log, so the copies in the database file are not verified. https://sqlite.org/fileformat2.html#walformat
+// Reads the write-ahead log as SQLite would recover it: the pages that have a frame in its valid, committed
+// part. Readers take these pages from the log, so the copies in the database file are not verified.
+// https://sqlite.org/fileformat2.html#walformat
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
@@ -15,8 +16,6 @@ export interface WalLog {
   readonly frameOf: ReadonlyMap<number, number>;
 }
 
-type Sum = [number, number];
-
 /** Returns null if there is no log, or no committed frame in it. */
 export function readWalLog(path: string): WalLog | null {
   const fd = openWalFile(path);
@@ -27,6 +26,54 @@ export function readWalLog(path: string): WalLog | null {
     closeSync(fd);
   }
 }
+
+type Sum = [number, number];
+
+function recover(fd: number): WalLog | null {
+  const header = Buffer.alloc(headerBytes);
+  if (readSync(fd, header, 0, headerBytes, 0) < headerBytes) return null;
+  const magic = header.readUInt32BE(0);
+  const pageBytes = header.readUInt32BE(8);
+  const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
+  if (magic >>> 1 !== 0x377f0682 >>> 1 || !isPowerOfTwo || pageBytes < 512 || pageBytes > 65_536) return null;
+  const isBigEndian = (magic & 1) === 1;
+  const sum: Sum = [0, 0];
+  addTo(sum, header.subarray(0, 24), isBigEndian);
+  if (!isSum(sum, header, 24)) return null;
+
+  const frameOf = new Map<number, number>();
+  let uncommitted: [page: number, frame: number][] = [];
+  let pages = 0;
+  let frames = 0;
+  const last = Math.floor((fstatSync(fd).size - headerBytes) / (frameHeaderBytes + pageBytes));
+  eachFrame(fd, pageBytes, [1, last], (frame, head, content) => {
+    if (head.compare(header, 16, 24, 8, 16) !== 0) return false;
+    addTo(sum, head.subarray(0, 8), isBigEndian);
+    addTo(sum, content, isBigEndian);
+    if (!isSum(sum, head, 16)) return false;
+    uncommitted.push([head.readUInt32BE(0), frame]);
+    const sizeAfter = head.readUInt32BE(4);
+    if (sizeAfter === 0) return true;
+    for (const [page, at] of uncommitted) frameOf.set(page, at);
+    [uncommitted, pages, frames] = [[], sizeAfter, frame];
+    return true;
+  });
+  return frames === 0 ? null : { pageBytes, frames, pages, frameOf };
+}
+
+function addTo(sum: Sum, bytes: Buffer, isBigEndian: boolean): void {
+  let [a, b] = sum;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at < bytes.length; at += 8) {
+    a = (a + view.getUint32(at, !isBigEndian) + b) | 0;
+    b = (b + view.getUint32(at + 4, !isBigEndian) + a) | 0;
+  }
+  sum[0] = a;
+  sum[1] = b;
+}
+
+const isSum = ([a, b]: Sum, bytes: Buffer, at: number): boolean =>
+  bytes.readInt32BE(at) === a && bytes.readInt32BE(at + 4) === b;
 
 /** Returns the file offset of a frame's content. */
 export const frameContentAt = (frame: number, pageBytes: number): number =>
@@ -78,49 +125,3 @@ export function pagesAfter(fd: number, pageBytes: number, frame: number): Readon
   });
   return committed;
 }
-
-function recover(fd: number): WalLog | null {
-  const header = Buffer.alloc(headerBytes);
-  if (readSync(fd, header, 0, headerBytes, 0) < headerBytes) return null;
-  const magic = header.readUInt32BE(0);
-  const pageBytes = header.readUInt32BE(8);
-  const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
-  if (magic >>> 1 !== 0x377f0682 >>> 1 || !isPowerOfTwo || pageBytes < 512 || pageBytes > 65_536) return null;
-  const isBigEndian = (magic & 1) === 1;
-  const sum: Sum = [0, 0];
-  addTo(sum, header.subarray(0, 24), isBigEndian);
-  if (!isSum(sum, header, 24)) return null;
-
-  const frameOf = new Map<number, number>();
-  let uncommitted: [page: number, frame: number][] = [];
-  let pages = 0;
-  let frames = 0;
-  const last = Math.floor((fstatSync(fd).size - headerBytes) / (frameHeaderBytes + pageBytes));
-  eachFrame(fd, pageBytes, [1, last], (frame, head, content) => {
-    if (head.compare(header, 16, 24, 8, 16) !== 0) return false;
-    addTo(sum, head.subarray(0, 8), isBigEndian);
-    addTo(sum, content, isBigEndian);
-    if (!isSum(sum, head, 16)) return false;
-    uncommitted.push([head.readUInt32BE(0), frame]);
-    const sizeAfter = head.readUInt32BE(4);
-    if (sizeAfter === 0) return true;
-    for (const [page, at] of uncommitted) frameOf.set(page, at);
-    [uncommitted, pages, frames] = [[], sizeAfter, frame];
-    return true;
-  });
-  return frames === 0 ? null : { pageBytes, frames, pages, frameOf };
-}
-
-function addTo(sum: Sum, bytes: Buffer, isBigEndian: boolean): void {
-  let [a, b] = sum;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; at += 8) {
-    a = (a + view.getUint32(at, !isBigEndian) + b) | 0;
-    b = (b + view.getUint32(at + 4, !isBigEndian) + a) | 0;
-  }
-  sum[0] = a;
-  sum[1] = b;
-}
-
-const isSum = ([a, b]: Sum, bytes: Buffer, at: number): boolean =>
-  bytes.readInt32BE(at) === a && bytes.readInt32BE(at + 4) === b;

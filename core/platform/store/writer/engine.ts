@@ -1,18 +1,20 @@
-// Maintains the log head file while groups commit. The head is written before a commit is acknowledged, so that it survives a killed
-// process, and synced concurrently with later groups, at most one sync behind. docs/decisions/0018.
+// Serves the requests of one store in the writer thread, over the only connection that writes and checkpoints
+// the file.
 import { closeSync, fdatasync, openSync, readSync } from 'node:fs';
-import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine/engine-errors.ts';
+import { leaveOpen, openCheckpointer, type Checkpointer } from '../integrity/checkpointer.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { openCheckpointer, type Checkpointer, leaveOpen } from '../integrity/checkpointer.ts';
 import { openScrub } from '../integrity/verify.ts';
-import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
+import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 import { StoreError } from '../store.ts';
+import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
+import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
+import { createPrepare, createTransactions, type Transactions } from './transaction.ts';
 import {
-  type BatchOutcome,
   errorToWire,
   faultToWire,
+  type BatchOutcome,
   type FileSpace,
   type GroupAnswer,
   type TakeOrder,
@@ -20,60 +22,6 @@ import {
   type WireGroup,
   type WireOutcome,
 } from './wire.ts';
-import { createPrepare, createTransactions, type Transactions } from './transaction.ts';
-import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
-
-export interface HeadWriter {
-  /** @throws the error of an earlier failed sync */
-  check(): void;
-  /** @throws the error of the write, or of an earlier failed sync */
-  write(head: LogHead): void;
-  /** The head is durable once resolved, unless a sync failed. */
-  close(): Promise<void>;
-}
-
-/** @param head head in the file, already synced */
-export function openHeadWriter(path: string, head: LogHead): HeadWriter {
-  const fd = openSync(path, 'r+');
-  /** Slot to write; the other slot is durable and intact. */
-  let slot: Slot = otherThan(slotOf(head));
-  let unsynced = false;
-  let syncing: Promise<void> | null = null;
-  let failed: Error | null = null;
-
-  const check = (): void => {
-    if (failed) throw failed;
-  };
-
-  const sync = async (): Promise<void> => {
-    while (unsynced && !failed) {
-      unsynced = false;
-      failed = await new Promise((resolve) => fdatasync(fd, resolve));
-      // A concurrent write reused the slot that was being synced, so the slot may not be durable.
-      if (!unsynced) slot = otherThan(slot);
-    }
-    syncing = null;
-  };
-
-  return {
-    check,
-    write(next) {
-      check();
-      writeSlot(fd, slot, next);
-      unsynced = true;
-      syncing ??= sync();
-    },
-    async close() {
-      await syncing;
-      closeSync(fd);
-    },
-  };
-}
-
-const otherThan = (slot: Slot): Slot => (slot === 0 ? 1 : 0);
-
-// Serves the requests of one store in the writer thread, over the only connection that writes and checkpoints
-// the file.
 
 const pragmas = [
   // Another process may hold the lock briefly; the writer thread can afford to wait.
@@ -104,45 +52,6 @@ export interface Engine {
    * @returns true if the database file contains every commit
    */
   close(isWhole: boolean, nowMs: number): Promise<boolean>;
-}
-
-// Detects a long write-ahead log. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt of the header, and the salt
-// changes when the log restarts, so one frame shows if the current log extends that far.
-
-/** Number of frames that justifies the syncs of a checkpoint. */
-const longFrames = 4_000;
-const saltBytes = 8;
-
-interface WalGauge {
-  isLong(): boolean;
-  /**
-   * @param frames frames in the log; the log counts as long again after another `longFrames` frames, or after it has restarted and reached
-   *   that length
-   */
-  checkpointed(frames: number): void;
-  close(): void;
-}
-
-function openWalGauge(path: string, pageBytes: number): WalGauge {
-  const fd = openSync(path, 'r');
-  const salt = Buffer.alloc(saltBytes);
-  const read = Buffer.alloc(saltBytes);
-  const saltAt = (at: number): Buffer | null =>
-    readSync(fd, read, 0, saltBytes, at) === saltBytes ? read : null;
-  let longAt = longFrames;
-  return {
-    isLong() {
-      const now = saltAt(16);
-      if (now && !now.equals(salt)) {
-        now.copy(salt);
-        longAt = longFrames;
-      }
-      const lastFrameAt = headerBytes + (longAt - 1) * (frameHeaderBytes + pageBytes);
-      return saltAt(lastFrameAt + 8)?.equals(salt) ?? false;
-    },
-    checkpointed: (frames) => void (longAt = frames + longFrames),
-    close: () => closeSync(fd),
-  };
 }
 
 /** @throws libsql's error if the file cannot be opened */
@@ -261,4 +170,99 @@ function commitGroup(
 
 function outcomeToWire(outcome: BatchOutcome | Error): WireOutcome {
   return outcome instanceof Error ? { ok: 'error', error: errorToWire(outcome) } : outcome;
+}
+
+/**
+ * Maintains the log head file while groups commit. The head is written before a commit is acknowledged, so
+ * that it survives a killed process, and synced concurrently with later groups, at most one sync behind.
+ * docs/decisions/0018.
+ */
+export interface HeadWriter {
+  /** @throws the error of an earlier failed sync */
+  check(): void;
+  /** @throws the error of the write, or of an earlier failed sync */
+  write(head: LogHead): void;
+  /** The head is durable once resolved, unless a sync failed. */
+  close(): Promise<void>;
+}
+
+/** @param head head in the file, already synced */
+export function openHeadWriter(path: string, head: LogHead): HeadWriter {
+  const fd = openSync(path, 'r+');
+  /** Slot to write; the other slot is durable and intact. */
+  let slot: Slot = otherThan(slotOf(head));
+  let unsynced = false;
+  let syncing: Promise<void> | null = null;
+  let failed: Error | null = null;
+
+  const check = (): void => {
+    if (failed) throw failed;
+  };
+
+  const sync = async (): Promise<void> => {
+    while (unsynced && !failed) {
+      unsynced = false;
+      failed = await new Promise((resolve) => fdatasync(fd, resolve));
+      // A concurrent write reused the slot that was being synced, so the slot may not be durable.
+      if (!unsynced) slot = otherThan(slot);
+    }
+    syncing = null;
+  };
+
+  return {
+    check,
+    write(next) {
+      check();
+      writeSlot(fd, slot, next);
+      unsynced = true;
+      syncing ??= sync();
+    },
+    async close() {
+      await syncing;
+      closeSync(fd);
+    },
+  };
+}
+
+const otherThan = (slot: Slot): Slot => (slot === 0 ? 1 : 0);
+
+/** Number of frames that justifies the syncs of a checkpoint. */
+const longFrames = 4_000;
+const saltBytes = 8;
+
+/**
+ * Detects a long write-ahead log. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt
+ * of the header, and the salt changes when the log restarts, so one frame shows if the current log extends
+ * that far.
+ */
+interface WalGauge {
+  isLong(): boolean;
+  /**
+   * @param frames frames in the log; the log counts as long again after another `longFrames` frames, or after it has restarted and reached
+   *   that length
+   */
+  checkpointed(frames: number): void;
+  close(): void;
+}
+
+function openWalGauge(path: string, pageBytes: number): WalGauge {
+  const fd = openSync(path, 'r');
+  const salt = Buffer.alloc(saltBytes);
+  const read = Buffer.alloc(saltBytes);
+  const saltAt = (at: number): Buffer | null =>
+    readSync(fd, read, 0, saltBytes, at) === saltBytes ? read : null;
+  let longAt = longFrames;
+  return {
+    isLong() {
+      const now = saltAt(16);
+      if (now && !now.equals(salt)) {
+        now.copy(salt);
+        longAt = longFrames;
+      }
+      const lastFrameAt = headerBytes + (longAt - 1) * (frameHeaderBytes + pageBytes);
+      return saltAt(lastFrameAt + 8)?.equals(salt) ?? false;
+    },
+    checkpointed: (frames) => void (longAt = frames + longFrames),
+    close: () => closeSync(fd),
+  };
 }

@@ -1,103 +1,14 @@
-// Runs the ops of one batch in order inside the open transaction, up to the first failure.
+// Messages between the event loop and the writer thread, their encoding, and the run of a batch. They are
+// plain data as JSON, which costs less than a structured clone. Each store has at most one request in flight,
+// so responses need no number.
 import type { Hash } from 'node:crypto';
-import { constraintOf } from '../engine/engine-errors.ts';
-import { type Value, type Statement, type SqlRow, asInteger, inOrder, rowOf, shapeOf } from '../statement.ts';
-import type { Prepare, Prepared } from './transaction.ts';
 import type { Compile } from '../compile.ts';
-import { type Op, StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
+import { constraintOf } from '../engine/engine-errors.ts';
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
-
-export type BatchOutcome = Exclude<WireOutcome, { ok: 'error' }>;
-
-/**
- * Does not roll back: the caller must undo the changes of a batch that fails or throws.
- * @param chain hash of the log head, extended by the event log entries of a successful batch
- * @throws errors of libsql, except constraint violations
- */
-export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
-  const returned: WireRows[] = [];
-  const links: string[] = [];
-  for (const [index, { statement, values, expectRows }] of batch.entries()) {
-    const prepared = prepare(statement);
-    let changed: number;
-    try {
-      changed = runOp(prepared, values.map(toBind), returned);
-    } catch (error) {
-      const reason = constraintOf(error);
-      if (!reason) throw error;
-      return { ok: false, op: index, reason, message: String((error as Error).message) };
-    }
-    if (expectRows !== null && changed !== expectRows) {
-      const message = `${prepared.name} changed ${changed} rows`;
-      return { ok: false, op: index, reason: 'lost_race', message };
-    }
-    if (prepared.chained) links.push(JSON.stringify([values, returned[index]!]));
-  }
-  for (const link of links) chain.update(link);
-  return { ok: true, rows: returned };
-}
-
-/** Adds the returned rows to `returned`. @returns the number of changed rows */
-function runOp({ run, all, columns }: Prepared, values: Value[], returned: WireRows[]): number {
-  if (columns === null) {
-    returned.push(null);
-    return run(values);
-  }
-  const rows = all(values).map((row) => row.map(valueToWire));
-  returned.push({ columns, rows });
-  return rows.length;
-}
-
-function toBind(value: WireValue): Value {
-  return asInteger(valueFromWire(value));
-}
-
-// Encodes batches for the writer thread. A declared statement is sent once, then referred to by number. Values are checked here, so that an
-// invalid one fails only its caller.
-
-export interface Encoder {
-  /** @throws Error for a value that cannot be bound, or a statement that is not bound to its workspace */
-  batch(ops: readonly Op[]): WireBatch;
-  group(batches: readonly WireBatch[]): WireGroup;
-}
-
-export function createEncoder(compile: Compile): Encoder {
-  const numbers = new Map<Statement<unknown>, number>();
-  let unsent: WireStatement[] = [];
-
-  const refer = (statement: Statement<unknown>): number | WireStatement => {
-    if (statement.name === 'composed') return wireStatement(statement);
-    const known = numbers.get(statement);
-    if (known !== undefined) return known;
-    const number = numbers.size;
-    numbers.set(statement, number);
-    unsent.push(wireStatement(statement));
-    return number;
-  };
-
-  return {
-    batch: (ops) =>
-      ops.map(({ statement, params, scope, expectRows = null }) => {
-        compile(statement);
-        const workspaceId = scope?.workspaceId ?? null;
-        const values = inOrder(statement, params, workspaceId, valueToWire);
-        return { statement: refer(statement), values, expectRows };
-      }),
-    group(batches) {
-      const statements = unsent;
-      unsent = [];
-      return { statements, batches };
-    },
-  };
-}
-
-function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
-  return { name, text, returnsRows, chained };
-}
-
-// Messages between the event loop and the writer thread: plain data as JSON, which costs less than a structured clone. Each store has at
-// most one request in flight, so responses need no number.
+import { asInteger, inOrder, rowOf, shapeOf, type SqlRow, type Statement, type Value } from '../statement.ts';
+import { StoreError, type CommitOutcome, type Op, type StoreFault } from '../store.ts';
+import type { Prepare, Prepared } from './transaction.ts';
 
 export interface WireStatement {
   readonly name: string;
@@ -162,6 +73,8 @@ export type WireOutcome =
   | Extract<CommitOutcome, { ok: false }>
   | { readonly ok: 'error'; readonly error: WireError };
 
+export type BatchOutcome = Exclude<WireOutcome, { ok: 'error' }>;
+
 export type GroupAnswer =
   | {
       readonly ok: true;
@@ -204,6 +117,94 @@ export interface ToThread {
 export interface FromThread {
   readonly store: number;
   readonly answer: WriterReply;
+}
+
+/**
+ * Encodes batches for the writer thread. A declared statement is sent once, then referred to by number.
+ * Values are checked here, so that an invalid one fails only its caller.
+ */
+export interface Encoder {
+  /** @throws Error for a value that cannot be bound, or a statement that is not bound to its workspace */
+  batch(ops: readonly Op[]): WireBatch;
+  group(batches: readonly WireBatch[]): WireGroup;
+}
+
+export function createEncoder(compile: Compile): Encoder {
+  const numbers = new Map<Statement<unknown>, number>();
+  let unsent: WireStatement[] = [];
+
+  const refer = (statement: Statement<unknown>): number | WireStatement => {
+    if (statement.name === 'composed') return wireStatement(statement);
+    const known = numbers.get(statement);
+    if (known !== undefined) return known;
+    const number = numbers.size;
+    numbers.set(statement, number);
+    unsent.push(wireStatement(statement));
+    return number;
+  };
+
+  return {
+    batch: (ops) =>
+      ops.map(({ statement, params, scope, expectRows = null }) => {
+        compile(statement);
+        const workspaceId = scope?.workspaceId ?? null;
+        const values = inOrder(statement, params, workspaceId, valueToWire);
+        return { statement: refer(statement), values, expectRows };
+      }),
+    group(batches) {
+      const statements = unsent;
+      unsent = [];
+      return { statements, batches };
+    },
+  };
+}
+
+function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
+  return { name, text, returnsRows, chained };
+}
+
+/**
+ * Runs the ops of one batch in order inside the open transaction, up to the first failure. Does not roll
+ * back: the caller must undo the changes of a batch that fails or throws.
+ * @param chain hash of the log head, extended by the event log entries of a successful batch
+ * @throws errors of libsql, except constraint violations
+ */
+export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
+  const returned: WireRows[] = [];
+  const links: string[] = [];
+  for (const [index, { statement, values, expectRows }] of batch.entries()) {
+    const prepared = prepare(statement);
+    let changed: number;
+    try {
+      changed = runOp(prepared, values.map(toBind), returned);
+    } catch (error) {
+      const reason = constraintOf(error);
+      if (!reason) throw error;
+      return { ok: false, op: index, reason, message: String((error as Error).message) };
+    }
+    if (expectRows !== null && changed !== expectRows) {
+      const message = `${prepared.name} changed ${changed} rows`;
+      return { ok: false, op: index, reason: 'lost_race', message };
+    }
+    if (prepared.chained) links.push(JSON.stringify([values, returned[index]!]));
+  }
+  for (const link of links) chain.update(link);
+  return { ok: true, rows: returned };
+}
+
+/** Adds the returned rows to `returned`. @returns the number of changed rows */
+function runOp({ run, all, columns }: Prepared, values: Value[], returned: WireRows[]): number {
+  if (columns === null) {
+    returned.push(null);
+    return run(values);
+  }
+  const rows = all(values).map((row) => row.map(valueToWire));
+  returned.push({ columns, rows });
+  return rows.length;
+}
+
+function toBind(value: WireValue): Value {
+  return asInteger(valueFromWire(value));
 }
 
 function valueToWire(value: Value): WireValue {

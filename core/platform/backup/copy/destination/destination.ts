@@ -1,14 +1,148 @@
-// Object names of a copy. Segment names contain their time, so that a listing alone shows which times are
-// covered.
-// <installation>/<chain>/chain | base-<number>/<part> | base-<number>/manifest | segments/<index>-<part>of<parts>-<time>-<log position>
-import type { LogHead } from '../../../store/log-head.ts';
-import { inTime } from '../../../lib/time/clock.ts';
-import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
+// Destination of a continuous copy, a folder or an S3-compatible store, with the names and the encoding of
+// the objects in it.
+import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makePrivateDir } from '../../../store/files/private.ts';
+import { inTime } from '../../../lib/time/clock.ts';
 import { syncPathLater } from '../../../store/files/installation.ts';
+import { makePrivateDir } from '../../../store/files/private.ts';
+import type { LogHead } from '../../../store/log-head.ts';
 
-/** End of a segment, as stated in its object name. */
+export interface Destination {
+  /** Name for messages, without credentials. */
+  readonly title: string;
+  /** Path of the folder, on which a disk may have to be mounted; null for an S3-compatible store. */
+  readonly folder: string | null;
+  /** Writes an object atomically. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** @throws Error if the object does not exist */
+  get(name: string): Promise<Uint8Array>;
+  /** Returns the names with the prefix, ascending. */
+  list(prefix?: string): Promise<string[]>;
+  /** Deletes objects; ignores missing ones. */
+  delete(names: readonly string[]): Promise<void>;
+}
+
+/** Settings from the environment, which are never logged. */
+export interface S3Settings {
+  /** Endpoint URL; null for Amazon's endpoint of the region. */
+  readonly endpoint: string | null;
+  readonly region: string | null;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** @param where absolute path, or `s3://bucket/prefix` */
+export function openDestination(where: string, s3: S3Settings): Destination {
+  return where.startsWith('s3://') ? openS3(where, s3) : openFolder(where);
+}
+
+const unfinished = '.new';
+
+/** Opens a folder, which is private to the user like the data directory. */
+export function openFolder(root: string): Destination {
+  return {
+    title: root,
+    folder: root,
+    async put(name, bytes) {
+      const path = join(root, name);
+      makePrivateDir(dirname(path));
+      // Writing through an existing symbolic link would overwrite its target.
+      await rm(path + unfinished, { force: true });
+      const file = await open(path + unfinished, 'wx', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(path + unfinished, path);
+      await syncPathLater(dirname(path));
+    },
+    get: async (name) => readFile(join(root, name)),
+    async list(prefix = '') {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing);
+      return entries
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(unfinished))
+        .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+        .filter((name) => name.startsWith(prefix))
+        .sort();
+    },
+    async delete(names) {
+      for (const name of names) await rm(join(root, name), { force: true });
+      // Removes folders that are empty now; `rmdir` fails for others.
+      const folders = new Set(names.flatMap((name) => parents(name)));
+      for (const folder of [...folders].sort((a, b) => b.length - a.length))
+        await rmdir(join(root, folder)).catch(() => undefined);
+    },
+  };
+}
+
+const parents = (name: string): string[] => {
+  const parent = dirname(name);
+  return parent === '.' ? [] : [parent, ...parents(parent)];
+};
+
+function ifMissing(error: unknown): [] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
+}
+
+/** Timeout of a request to the store, which is retried later. */
+const answerMs = 60_000;
+const deletesAtOnce = 16;
+
+/**
+ * Sends requests without the egress guard, which is for requests of tenants: only the operator configures the
+ * endpoint. docs/decisions/0025.
+ * @param where `s3://bucket/prefix`
+ */
+function openS3(where: string, settings: S3Settings): Destination {
+  const [bucket = '', ...folders] = where.slice('s3://'.length).split('/');
+  const prefix = folders.filter((folder) => folder !== '').join('/');
+  const root = prefix === '' ? '' : `${prefix}/`;
+  const { endpoint, region, accessKeyId, secretAccessKey } = settings;
+  const client = new Bun.S3Client({
+    bucket,
+    accessKeyId,
+    secretAccessKey,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(region === null ? {} : { region }),
+  });
+  return {
+    title: where,
+    folder: null,
+    put: async (name, bytes) => void (await answered(client.write(root + name, bytes))),
+    get: async (name) => answered(client.file(root + name).bytes()),
+    async list(wanted = '') {
+      const names: string[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await answered(
+          client.list({ prefix: root + wanted, ...(after === undefined ? {} : { startAfter: after }) }),
+        );
+        const keys = page.contents?.map(({ key }) => key) ?? [];
+        names.push(...keys.map((key) => key.slice(root.length)));
+        after = keys.at(-1);
+        if (!page.isTruncated || after === undefined) return names.sort();
+      }
+    },
+    async delete(names) {
+      for (let at = 0; at < names.length; at += deletesAtOnce)
+        await Promise.all(
+          names.slice(at, at + deletesAtOnce).map((name) => answered(client.delete(root + name))),
+        );
+    },
+  };
+}
+
+/** `Bun.S3Client` has no timeout. */
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  inTime(
+    work,
+    answerMs,
+    () => new Error('The object store does not respond. Check its endpoint and the network.'),
+  );
+
+/** End of a segment, as stated in its object name, so that a listing alone shows which times are covered. */
 export interface CopyMoment {
   readonly index: number;
   readonly timeMs: number;
@@ -39,7 +173,11 @@ export function segmentPartName(
   return `${root}segments/${digits(index, 10)}-${of}-${digits(timeMs, 13)}-${position ?? 'x'}`;
 }
 
-/** Parsed object name; `other` for an unknown object of a chain. */
+/**
+ * Parsed object name; `other` for an unknown object of a chain. Names are `<installation>/<chain>/`, followed
+ * by `chain`, `base-<number>/<part>`, `base-<number>/manifest`, or
+ * `segments/<index>-<part>of<parts>-<time>-<log position>`.
+ */
 export type ParsedName = {
   readonly root: string;
   readonly installation: string | null;
@@ -82,9 +220,6 @@ function segmentOf(rest: string) {
     position: Number.isNaN(position) ? null : position,
   } as const;
 }
-
-// Encodes the objects of a copy: a line with the SHA-256 of the rest, a line of JSON, and the compressed
-// payload, so that each object can be verified without the others.
 
 interface SegmentPart {
   readonly kind: 'segment';
@@ -140,6 +275,10 @@ type ObjectHead = SegmentPart | BasePart | BaseManifest | ChainHead;
 const newline = 0x0a;
 const sumBytes = 64;
 
+/**
+ * Returns a line with the SHA-256 of the rest, a line of JSON, and the compressed payload, so that each
+ * object can be verified without the others.
+ */
 export async function encodeObject(
   head: ObjectHead,
   payload: Uint8Array = new Uint8Array(),
@@ -170,140 +309,3 @@ const isKind = <K extends ObjectHead['kind']>(
 ): head is Extract<ObjectHead, { kind: K }> => head.kind === kind;
 
 const sha256 = (bytes: Uint8Array): string => new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
-
-// Stores a copy in an S3-compatible store. Only the operator configures its endpoint, so requests bypass the
-// egress guard, which is for requests of tenants. docs/decisions/0025.
-
-/** Settings from the environment, which are never logged. */
-export interface S3Settings {
-  /** Endpoint URL; null for Amazon's endpoint of the region. */
-  readonly endpoint: string | null;
-  readonly region: string | null;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
-/** Timeout of a request to the store, which is retried later. */
-const answerMs = 60_000;
-const deletesAtOnce = 16;
-
-/** @param where `s3://bucket/prefix` */
-function openS3(where: string, settings: S3Settings): Destination {
-  const [bucket = '', ...folders] = where.slice('s3://'.length).split('/');
-  const prefix = folders.filter((folder) => folder !== '').join('/');
-  const root = prefix === '' ? '' : `${prefix}/`;
-  const { endpoint, region, accessKeyId, secretAccessKey } = settings;
-  const client = new Bun.S3Client({
-    bucket,
-    accessKeyId,
-    secretAccessKey,
-    ...(endpoint === null ? {} : { endpoint }),
-    ...(region === null ? {} : { region }),
-  });
-  return {
-    title: where,
-    folder: null,
-    put: async (name, bytes) => void (await answered(client.write(root + name, bytes))),
-    get: async (name) => answered(client.file(root + name).bytes()),
-    async list(wanted = '') {
-      const names: string[] = [];
-      for (let after: string | undefined; ;) {
-        const page = await answered(
-          client.list({ prefix: root + wanted, ...(after === undefined ? {} : { startAfter: after }) }),
-        );
-        const keys = page.contents?.map(({ key }) => key) ?? [];
-        names.push(...keys.map((key) => key.slice(root.length)));
-        after = keys.at(-1);
-        if (!page.isTruncated || after === undefined) return names.sort();
-      }
-    },
-    async delete(names) {
-      for (let at = 0; at < names.length; at += deletesAtOnce)
-        await Promise.all(
-          names.slice(at, at + deletesAtOnce).map((name) => answered(client.delete(root + name))),
-        );
-    },
-  };
-}
-
-/** `Bun.S3Client` has no timeout. */
-const answered = <T>(work: Promise<T>): Promise<T> =>
-  inTime(
-    work,
-    answerMs,
-    () => new Error('The object store does not respond. Check its endpoint and the network.'),
-  );
-
-// Destination of a continuous copy, a folder or an S3-compatible store, with four operations on named objects.
-
-export interface Destination {
-  /** Name for messages, without credentials. */
-  readonly title: string;
-  /** Path of the folder, on which a disk may have to be mounted; null for an S3-compatible store. */
-  readonly folder: string | null;
-  /** Writes an object atomically. */
-  put(name: string, bytes: Uint8Array): Promise<void>;
-  /** @throws Error if the object does not exist */
-  get(name: string): Promise<Uint8Array>;
-  /** Returns the names with the prefix, ascending. */
-  list(prefix?: string): Promise<string[]>;
-  /** Deletes objects; ignores missing ones. */
-  delete(names: readonly string[]): Promise<void>;
-}
-
-// Stores a copy in a folder, which is private to the user like the data directory.
-
-const unfinished = '.new';
-
-export function openFolder(root: string): Destination {
-  return {
-    title: root,
-    folder: root,
-    async put(name, bytes) {
-      const path = join(root, name);
-      makePrivateDir(dirname(path));
-      // Writing through an existing symbolic link would overwrite its target.
-      await rm(path + unfinished, { force: true });
-      const file = await open(path + unfinished, 'wx', 0o600);
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(path + unfinished, path);
-      await syncPathLater(dirname(path));
-    },
-    get: async (name) => readFile(join(root, name)),
-    async list(prefix = '') {
-      const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing);
-      return entries
-        .filter((entry) => entry.isFile() && !entry.name.endsWith(unfinished))
-        .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-        .filter((name) => name.startsWith(prefix))
-        .sort();
-    },
-    async delete(names) {
-      for (const name of names) await rm(join(root, name), { force: true });
-      // Removes folders that are empty now; `rmdir` fails for others.
-      const folders = new Set(names.flatMap((name) => parents(name)));
-      for (const folder of [...folders].sort((a, b) => b.length - a.length))
-        await rmdir(join(root, folder)).catch(() => undefined);
-    },
-  };
-}
-
-const parents = (name: string): string[] => {
-  const parent = dirname(name);
-  return parent === '.' ? [] : [parent, ...parents(parent)];
-};
-
-function ifMissing(error: unknown): [] {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-  throw error;
-}
-
-/** @param where absolute path, or `s3://bucket/prefix` */
-export function openDestination(where: string, s3: S3Settings): Destination {
-  return where.startsWith('s3://') ? openS3(where, s3) : openFolder(where);
-}

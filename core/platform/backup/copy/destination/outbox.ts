@@ -1,22 +1,26 @@
-// Sends the archived segments in order, and bounds their size while the destination is unreachable.
+// Sends the archived segments in order, in parts that fit into memory, and bounds their size while the
+// destination is unreachable.
 import { rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import {
+  addPage,
   markSent,
   readHeader,
-  waitingPaths,
-  addPage,
   segmentHeaderBytes,
+  waitingPaths,
   type SegmentHeader,
 } from '../../../store/wal-archive/segments.ts';
-import { type Destination, chainRoot, segmentPartName, encodeObject } from './destination.ts';
 import type { FilesSender } from '../files.ts';
-import { open } from 'node:fs/promises';
+import { chainRoot, encodeObject, segmentPartName, type Destination } from './destination.ts';
 
 /**
  * Disk quota of unsent segments. When it is exceeded they are dropped, and a new base is taken when the
  * destination is reachable again.
  */
 export const walArchiveBytesMax = 1024 * 1024 * 1024;
+
+/** Uncompressed bytes of pages per part. */
+const partBytesMax = 8 * 1024 * 1024;
 
 export interface Outbox {
   /**
@@ -36,6 +40,9 @@ interface OutboxOptions {
   readonly installation: string;
   readonly files: FilesSender;
 }
+
+/** An unsent segment is damaged, as after a power failure, so the chain cannot continue. */
+export class DamagedSegmentError extends Error {}
 
 export function createOutbox({ destination, walArchive, installation, files }: OutboxOptions): Outbox {
   return {
@@ -59,14 +66,6 @@ export function createOutbox({ destination, walArchive, installation, files }: O
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-// Sends a segment to the destination in parts that fit into memory.
-
-/** Uncompressed bytes of pages per part. */
-const partBytesMax = 8 * 1024 * 1024;
-
-/** An unsent segment is damaged, as after a power failure, so the chain cannot continue. */
-export class DamagedSegmentError extends Error {}
 
 /**
  * Sends all parts of a segment; readers ignore a segment with a missing part.

@@ -1,5 +1,6 @@
-// References to built-ins, taken before the plugin's code can replace them. A later call such as `something.method()` could run code
-// of the plugin; a call of these cannot.
+// Hardens the guest program against the plugin's code: takes references to built-ins before the code can
+// replace them, and removes dangerous globals. A later call such as `something.method()` could run code of
+// the plugin; a call of these references cannot.
 
 const { bind, call } = Function.prototype;
 
@@ -35,9 +36,10 @@ export function clip(text: unknown, unitsMax: number): string {
   return text.length > unitsMax ? slice(text, 0, unitsMax) : text;
 }
 
-// Removes globals with which guest code could escape its memory limit, its timed entry or determinism: shared and resizable memory,
-// WebAssembly, and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
-
+/**
+ * Globals with which guest code could escape its memory limit, its timed entry or determinism: shared memory,
+ * WebAssembly, and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
+ */
 const removedGlobals = [
   'WebAssembly',
   'SharedArrayBuffer',
