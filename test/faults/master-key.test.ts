@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rotateMasterKey } from '../../core/app/setup/master-key.ts';
+import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';
 import { createClock, startApp, type Json } from '../app.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
 import {

@@ -11,7 +11,7 @@ import {
   createSealing,
   type Sealing,
 } from '../../core/platform/lib/secrets/sealing.ts';
-import { rotateMasterKey } from '../../core/app/setup/master-key.ts';
+import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';
 import { openStore } from '../../core/platform/store/open-store.ts';
 import type { Value } from '../../core/platform/store/statement.ts';
 import { testStart } from '../app.ts';

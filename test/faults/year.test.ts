@@ -21,7 +21,7 @@ import { openSource } from '../../core/platform/backup/source.ts';
 import { readConfig } from '../../core/app/config/config.ts';
 import { examine } from '../../core/app/doctor/doctor.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
-import { rotateMasterKey } from '../../core/app/setup/master-key.ts';
+import { rotateMasterKey } from '../../core/app/setup/rotate-master-key.ts';
 import { releaseFile } from '../../core/platform/store/files/private.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';

@@ -2,7 +2,7 @@
 import { existingDataDir, type LocalOptions } from './lib/local.ts';
 import { callOperatorRpc } from './lib/operator-rpc.ts';
 import { printResult } from './lib/output.ts';
-import { rotateMasterKey } from '../setup/master-key.ts';
+import { rotateMasterKey } from '../setup/rotate-master-key.ts';
 
 export interface InviteHereOptions extends LocalOptions {
   workspace?: string;

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rotateMasterKey } from '../../../core/app/setup/master-key.ts';
+import { rotateMasterKey } from '../../../core/app/setup/rotate-master-key.ts';
 import { startApp } from '../../app.ts';
 import { codesOf, flags, outsideOfFile, secret, type FetchArguments } from './outside.ts';
 import { install, packSource } from './pack.ts';
