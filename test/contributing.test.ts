@@ -80,6 +80,7 @@ afterAll(() => rmSync(tree, { recursive: true, force: true }));
 test('after the examples, the generated files are written and the types check', async () => {
   await passes(bun, 'run', 'generate');
   await passes(bun, 'check');
+  await passes(bun, 'fmt', '--no-script', '--check', 'core');
 }, 60_000);
 
 test('the contract-driven tests cover the new resource without changes', async () => {
@@ -90,7 +91,10 @@ test('the contract-driven tests cover the new resource without changes', async (
     'test/api/scopes.test.ts',
     'test/resources',
     'test/api/openapi.test.ts',
+    'test/rights/roles.test.ts',
+    'test/api/event-types.test.ts',
   );
+  await passes(bun, 'test', 'test/cli/exchange.test.ts', '-t', 'every workspace table is exported or excluded');
 }, 120_000);
 
 test('the new timer fires once, with its event', async () => {

@@ -16,6 +16,7 @@ import { storedModels } from '../features.ts';
 import { factsOf, referencesOf } from './facts.ts';
 import { type Comparison, type LastEvents, lastEventsOf, missingFrom, readEvent } from './last-events.ts';
 import { attachments, labelsOf, relations } from './related.ts';
+import { ofServer } from '../../features/export/index.ts';
 
 /** Every event contains the whole object, so the last event of an object determines its row. */
 export const replay: RowCheck = {
@@ -131,16 +132,11 @@ function compare(
   differing.push(`${String(row.id)}${names}`);
 }
 
-/**
- * Entities whose rows are removed without an event after expiry, revocation or decision, and are not exported
- * with a workspace.
- */
-export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'webhook', 'plugin', 'proposal'];
-
 /** Finds objects that have no row although the log has no deletion of them. */
 function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
     const table = storedModels.get(name)?.table;
+    // Rows of the server are removed without an event after expiry, revocation or decision.
     if (table === undefined || ofServer.includes(name)) return [];
     const present = new Set(
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),

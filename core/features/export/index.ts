@@ -1,3 +1,5 @@
 import { defineFeature } from '../../kernel/feature.ts';
 
 export const exportAndImport = defineFeature({ name: 'export' });
+
+export { ofServer } from './tables.ts';

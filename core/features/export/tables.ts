@@ -4,8 +4,7 @@ import { Type } from 'typebox';
 import type { Contract } from '../../kernel/contract/contract.ts';
 import { eventTypes } from '../../kernel/events/catalogue.ts';
 import { inboxItem, switchableReasons } from '../inbox/contract.ts';
-import { member } from '../people/contract.ts';
-import { workspace } from '../people/contract.ts';
+import { member, workspace } from '../people/contract.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { rankLengthMax } from '../../platform/lib/rank.ts';
 import { Closed, idOf, nullable, uuid } from '../../platform/lib/schema.ts';
@@ -45,6 +44,7 @@ import {
   text,
   type ExchangeCell,
 } from './cells.ts';
+import { contracts } from '../contracts.ts';
 
 export interface Table {
   readonly name: string;
@@ -85,8 +85,8 @@ const cause = Closed({
 const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
-/** Exported tables, in an order in which referenced rows come first. */
-export const taken: readonly Table[] = [
+/** Tables of objects that need more than their contract says, or that others refer to. */
+const listed: readonly Table[] = [
   { name: 'workspaces', contract: workspace },
   // Positions of the reactions in the log, ahead of the events, so that no reaction runs again.
   {
@@ -167,6 +167,21 @@ export const taken: readonly Table[] = [
   { name: 'pipelines', contract: pipeline },
   { name: 'releases', contract: release },
   { name: 'release_issues' },
+];
+
+/** Objects of a server, which are not exported with a workspace. */
+export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'webhook', 'plugin', 'proposal'];
+
+/** Tables of the other resources, which have the path of their contract as name. */
+const plain = contracts
+  .filter(({ name, operations }) => operations.create !== undefined && !ofServer.includes(name))
+  .filter((contract) => !listed.some((table) => table.contract?.name === contract.name))
+  .map((contract): Table => ({ name: contract.path, contract }));
+
+/** Exported tables, in an order in which referenced rows come first. */
+export const taken: readonly Table[] = [
+  ...listed,
+  ...plain,
   {
     name: 'events',
     cells: {

@@ -53,6 +53,8 @@ async function* rowsOf(
   workspaceId: string,
 ): AsyncGenerator<RowLine['row']> {
   const columns = table.columns ?? columnsOf(db, table.name);
+  // A database of an earlier schema lacks the tables of later migrations.
+  if (columns.length === 0) return;
   const partsOf = table.name === 'events' ? partsFrom(db, archive, workspaceId) : null;
   for (const row of db.prepare(selectOf(db, table, columns)).iterate([workspaceId]) as Iterable<ExportRow>) {
     if (!partsOf) yield cellsOf(row, columns);

@@ -27,6 +27,11 @@ export interface Contract extends ReferenceTarget {
    * scopes of issues also cover relations.
    */
   readonly scope?: string;
+  /**
+   * Rights of members, guests and apps in these scopes, if `roleTable` has no row for them; without either, only
+   * owners and admins have access.
+   */
+  readonly roles?: Readonly<Partial<Record<'member' | 'guest' | 'app', 'read' | 'write'>>>;
   /** Name of the schema in the OpenAPI document. */
   readonly title: string;
   readonly doc: string;

@@ -3,6 +3,7 @@
 import type { roles } from '../../features/people/contract.ts';
 import { commonRights, type Narrowing, type Rights } from './rights.ts';
 import { allScopes, expandScopes } from './table.ts';
+import { contracts } from '../../features/contracts.ts';
 
 export type Role = (typeof roles)[number];
 
@@ -33,11 +34,20 @@ const readOfTeams: Right = { to: 'read', of: 'teams' };
 const writeOfTeams: Right = { to: 'write', of: 'teams' };
 const writeOwn: Right = { to: 'write', of: 'own' };
 
+/** Rights that contracts state themselves. */
+const rolesOfContracts = Object.fromEntries(
+  contracts.flatMap(({ path, scope = path, roles = {} }): [string, RoleRow][] => {
+    const row = Object.entries(roles).map(([whose, to]) => [whose, { to }]);
+    return row.length > 0 ? [[scope, Object.fromEntries(row) as RoleRow]] : [];
+  }),
+);
+
 /**
  * Rights by namespace of scopes; an absent entry gives no right. Owners and admins have all rights;
  * `people/roles.ts` decides who may change an owner.
  */
 export const roleTable: Readonly<Record<string, RoleRow>> = {
+  ...rolesOfContracts,
   issues: { member: write, guest: writeOfTeams, app: write },
   comments: { member: write, guest: writeOfTeams, app: write },
   attachments: { member: write, guest: writeOfTeams, app: write },

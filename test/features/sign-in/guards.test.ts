@@ -1,7 +1,7 @@
 import { testGuards, type Guard } from '../../guards.ts';
 
 const at = (suite: string, file: string) => ({
-  suite: `test/features/sign-in/${suite}.test.ts`,
+  suite: `test/features/${/account|crowd|invitations/.test(suite) ? 'people' : 'sign-in'}/${suite}.test.ts`,
   file,
 });
 
