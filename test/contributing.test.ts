@@ -94,7 +94,13 @@ test('the contract-driven tests cover the new resource without changes', async (
     'test/rights/roles.test.ts',
     'test/api/event-types.test.ts',
   );
-  await passes(bun, 'test', 'test/cli/exchange.test.ts', '-t', 'every workspace table is exported or excluded');
+  await passes(
+    bun,
+    'test',
+    'test/cli/exchange.test.ts',
+    '-t',
+    'every workspace table is exported or excluded',
+  );
 }, 120_000);
 
 test('the new timer fires once, with its event', async () => {
