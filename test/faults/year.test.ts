@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDestination } from '../../core/platform/backup/copy/destination/destination.ts';
-import { listBackups, parseRetentionRule, pruneBackups } from '../../core/platform/backup/folder.ts';
+import { listBackups, pruneBackups } from '../../core/platform/backup/folder.ts';
+import { parseRetentionRule } from '../../core/platform/backup/retention-rule.ts';
 import { makeBackup } from '../../core/platform/backup/make.ts';
 import { restoreBackup } from '../../core/platform/backup/restore.ts';
 import { openSource } from '../../core/platform/backup/source.ts';

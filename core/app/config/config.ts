@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from '../../platform/backup/copy/destination/destination.ts';
-import { parseRetentionRule } from '../../platform/backup/folder.ts';
+import { parseRetentionRule } from '../../platform/backup/retention-rule.ts';
 import { parseCidr, type Cidr } from '../../platform/lib/address.ts';
 import { checkCron } from '../../platform/lib/time/cron.ts';
 import type { LogLevel } from '../../platform/lib/log.ts';

@@ -1,6 +1,6 @@
 // Selection of backups by a retention rule.
 import { expect, test } from 'bun:test';
-import { retainedOf, parseRetentionRule } from './folder.ts';
+import { retainedOf, parseRetentionRule } from './retention-rule.ts';
 
 const nothing = { last: 0, daily: 0, weekly: 0, monthly: 0 };
 /** One backup every six hours up to Sunday, 22 November 2026, 18:00, the newest first. */
