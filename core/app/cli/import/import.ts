@@ -1,31 +1,14 @@
 // `tatami import`: selects the import by the content of the file. Issues of another tracker go to a server (issues.ts); a workspace that
 // `tatami export` wrote goes into a data directory that no server uses.
-import {
-  createWriteStream,
-  mkdtempSync,
-  rmSync,
-  closeSync,
-  createReadStream,
-  openSync,
-  readSync,
-} from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync, closeSync, openSync, readSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
+import { CommandError } from '../lib/output.ts';
 import { importIssues, type ImportOptions } from './issues.ts';
 import { requireFile } from './survey.ts';
-import { addressOf } from '../../config/config.ts';
-import { examineRows } from '../../doctor/doctor.ts';
-import { BadRows, isHead, splitLines, insertStatements, takeIn } from '../../../features/export/offline.ts';
-import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { counted } from '../../../platform/lib/text/words.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { quoted } from '../../../platform/lib/text/printable.ts';
-import { openOffline } from '../../setup/offline.ts';
-import { createBlobs } from '../../../platform/store/files/blobs.ts';
-import { holderOf } from '../../../platform/store/files/data-dir.ts';
-import { existingDataDir, type LocalOptions } from '../lib/local.ts';
+import { isHead } from '../../../features/export/offline.ts';
+import type { LocalOptions } from '../lib/local.ts';
 
 export type AnyImportOptions = ImportOptions & LocalOptions;
 
@@ -54,7 +37,8 @@ async function importFile(file: string, options: AnyImportOptions, folder: strin
   if (!isWorkspace(file)) return importIssues(file, { ...options, ...people });
   if (options.people !== undefined)
     throw new CommandError(`${file} is an exported workspace and includes its members. Omit --people.`);
-  await takeInWorkspace(file, options, folder);
+  // This part loads the program of the server.
+  await (await import('./workspace.ts')).takeInWorkspace(file, options, folder);
 }
 
 const headBytes = 4_096;
@@ -68,42 +52,5 @@ function isWorkspace(file: string): boolean {
     return isHead(line);
   } finally {
     closeSync(fd);
-  }
-}
-
-/** @param folder where a relative data directory begins @throws CommandError */
-async function takeInWorkspace(file: string, options: LocalOptions, folder: string): Promise<void> {
-  const config = existingDataDir(options, folder);
-  const { dataDir } = config;
-  const holder = holderOf(dataDir);
-  if (holder !== null)
-    throw new CommandError(
-      `Process ${holder} uses ${dataDir}. Stop the server and run this command again.`,
-      exitCodes.tryLater,
-    );
-  insertStatements();
-  const { store, close } = openOffline(dataDir, addressOf(config), systemClock.nowMs);
-  const progress = createProgress();
-  // Everything that the original server accepted is imported.
-  const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
-  const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: systemClock.nowMs });
-  try {
-    const taken = await takeIn(store, () => splitLines(createReadStream(file, 'utf8')), {
-      examine: examineRows,
-      blobs,
-      onRows: (done) => progress.show(counted(done, 'row')),
-    });
-    progress.end();
-    printResult(taken, options, ({ workspace, rows, before }) => {
-      const again = before > 0 ? `, ${counted(before, 'row')} of them already present` : '';
-      return `Imported ${workspace.name}: ${counted(rows, 'row')}${again}. Create a key: tatami keys create --data-dir ${quoted(dataDir)} --workspace ${quoted(workspace.id)}`;
-    });
-  } catch (error) {
-    if (error instanceof BadRows)
-      throw new CommandError(error.message, exitCodes.failed, { cause: error, lines: error.lines.slice(1) });
-    if (error instanceof ApiError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
-    throw error;
-  } finally {
-    await close();
   }
 }
