@@ -56,10 +56,20 @@ describe('a sidecar is killed for', () => {
       called.push(op);
       return Promise.resolve({ ok: true, value: 'null' });
     };
-    const outcome = await sandbox.run(jobOf('ins_any', noCode, { call }));
-    expect(outcome).toMatchObject({ status: 'interrupted', calls: 0 });
-    expect(called).toEqual([]);
-    expect(reasonsOf(sandbox)[0]).toStartWith('protocol violation: ');
+    const reasonOfKill = async (): Promise<string | undefined> => {
+      const outcome = await sandbox.run(jobOf('ins_any', noCode, { call }));
+      expect(outcome).toMatchObject({ status: 'interrupted', calls: 0 });
+      expect(called).toEqual([]);
+      return reasonsOf(sandbox)[0];
+    };
+    let reason = await reasonOfKill();
+    // A sidecar that gets no CPU on a busy machine is killed for its silence, before its frame arrives.
+    for (let more = 2; more > 0 && reason?.startsWith('silent'); more--) {
+      await sandbox.stop();
+      sandbox = await openLiar(behaviour);
+      reason = await reasonOfKill();
+    }
+    expect(reason).toStartWith('protocol violation: ');
   });
 
   test.each(['a repeated end', 'a call after the end'])(
