@@ -3,16 +3,25 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-export const contractsFile = 'core/features/generated/contracts.ts';
-export const migrationsFile = 'core/platform/store/generated/migrations.ts';
-export const settingsFile = 'core/features/generated/settings.ts';
+const contractsFile = 'core/features/generated/contracts.ts';
+const migrationsFile = 'core/platform/store/generated/migrations.ts';
+const settingsFile = 'core/features/generated/settings.ts';
 
 const isFeature = /from '\.\.\/features\/([\w-]+)\//g;
 const isContract = /^export const (\w+) = defineContract\(/gm;
 const isSettings = /^export const (\w+Settings) = \{$/gm;
 
-/** @param root folder of the repository */
-export function contractsText(root: string): string {
+/**
+ * Returns the lists that the modules of the program import, as pairs of path and text.
+ * @param root folder of the repository
+ */
+export const listFiles = (root: string): (readonly [path: string, text: string])[] => [
+  [contractsFile, contractsText(root)],
+  [settingsFile, settingsText(root)],
+  [migrationsFile, migrationsText(root)],
+];
+
+function contractsText(root: string): string {
   const features = readFileSync(join(root, 'core/app/features.ts'), 'utf8');
   const folders = new Set([...features.matchAll(isFeature)].map(([, folder = '']) => folder));
   const found = [...folders].flatMap((folder) => exportsOf(root, `${folder}/**/contract.ts`, isContract));
@@ -23,9 +32,14 @@ export function contractsText(root: string): string {
   ].join('\n');
 }
 
-/** @param root folder of the repository */
-export function settingsText(root: string): string {
+function settingsText(root: string): string {
   const found = exportsOf(root, '*/settings.ts', isSettings);
+  const files = [...new Bun.Glob('*/settings.ts').scanSync(join(root, 'core/features'))];
+  const unread = files.find(
+    (file) => !file.startsWith('generated/') && !found.some(({ path }) => path === file),
+  );
+  if (unread !== undefined)
+    throw new Error(`core/features/${unread} has no \`export const …Settings = {\`. Export its settings so.`);
   return [
     ...importsOf(found),
     '',
@@ -49,8 +63,7 @@ function exportsOf(root: string, pattern: string, is: RegExp): Exported[] {
   );
 }
 
-/** @param root folder of the repository */
-export function migrationsText(root: string): string {
+function migrationsText(root: string): string {
   const folder = join(root, 'core/platform/store/migrations');
   const names = [...new Bun.Glob('*.sql').scanSync(folder)].toSorted().map((file) => basename(file, '.sql'));
   return [

@@ -7,14 +7,7 @@ import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
 import { allScopes } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
-import {
-  contractsFile,
-  contractsText,
-  migrationsFile,
-  migrationsText,
-  settingsFile,
-  settingsText,
-} from './contracts.ts';
+import { listFiles } from './contracts.ts';
 import { writeEvents } from './events.ts';
 import { writeFilters } from './filters.ts';
 import { createLibrary, type Library } from './library.ts';
@@ -64,9 +57,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ...types,
     [`${typesFolder}/index.ts`, indexText([...library.texts().keys()])] as const,
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
-    [contractsFile, contractsText(root)] as const,
-    [settingsFile, settingsText(root)] as const,
-    [migrationsFile, migrationsText(root)] as const,
+    ...listFiles(root),
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
   return new Map(await Promise.all(written));

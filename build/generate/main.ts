@@ -2,19 +2,10 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../paths.ts';
-import {
-  contractsFile,
-  contractsText,
-  migrationsFile,
-  migrationsText,
-  settingsFile,
-  settingsText,
-} from './contracts.ts';
+import { listFiles } from './contracts.ts';
 
 // First, because the modules from which the other files derive import these lists.
-writeFileSync(join(root, contractsFile), contractsText(root));
-writeFileSync(join(root, settingsFile), settingsText(root));
-writeFileSync(join(root, migrationsFile), migrationsText(root));
+for (const [path, text] of listFiles(root)) writeFileSync(join(root, path), text);
 const { generatedFiles, typesFolder } = await import('./files.ts');
 
 const files = await generatedFiles();

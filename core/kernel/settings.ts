@@ -1,6 +1,5 @@
 // Settings of features: a flag of `tatami serve`, a variable, a default and a sentence, with the check of the value.
 // `settings.ts` of a feature exports them under the names of their flags, and the configuration finds them there.
-import type { Stats } from 'node:fs';
 
 export interface Setting<T = unknown> {
   /** Variable, such as `TATAMI_RECORD_RUNS`. */
@@ -29,8 +28,6 @@ export interface GivenValue {
   list(): string[];
   /** Returns an absolute path; a missing directory is accepted. */
   directory(): string;
-  /** Returns false if the path does not exist or this user may not access it. */
-  isKnown(path: string, is: (stats: Stats) => boolean): boolean;
 }
 
 export interface SettingValues {

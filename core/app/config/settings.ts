@@ -260,7 +260,6 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
       choice: (allowed) => choice(key, allowed),
       list: () => list(key),
       directory: () => directory(key),
-      isKnown,
     }),
   };
 }

@@ -129,7 +129,7 @@ function progressText({ looked, of, runs }: NonNullable<Backtest['progress']>): 
   return `${looked} of ${of} events, ${runs} runs`;
 }
 
-/** What one that has not begun waits for, as far as this workspace may know it. */
+/** Returns what a queued backtest waits for, as far as this workspace may know. */
 async function queueText(call: Call, id: string): Promise<string> {
   const { data } = await call<{ data: Backtest[] }>('GET', '/backtests?limit=50');
   const before = data.slice(data.findIndex((one) => one.id === id) + 1);

@@ -74,7 +74,7 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
   if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
 }
 
-/** What was merely interrupted is run again in a moment. */
+/** Returns false for an interrupted run, because it starts again soon. */
 function hasEnded({ status, error }: Run): boolean {
   if (status === 'queued' || status === 'running') return false;
   return status !== 'retrying' || error?.code !== 'interrupted';

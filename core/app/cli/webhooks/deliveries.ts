@@ -115,7 +115,7 @@ export function outcome({ statusCode, latencyMs, error }: AttemptOutcome): strin
   return statusCode === null ? `→ ${error ?? 'no answer'}` : `→ ${statusCode}  ${Math.round(latencyMs)} ms`;
 }
 
-/** What the server tries again by itself, and when. */
+/** Returns the time of the next attempt, for a delivery that the server retries. */
 function nextAttempt({ status, nextAttemptAt }: Delivery): string {
   return status === 'retrying' && nextAttemptAt !== null ? `  next attempt at ${nextAttemptAt}` : '';
 }

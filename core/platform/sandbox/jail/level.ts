@@ -24,7 +24,8 @@ export type JailLevel = 'full' | 'partial' | 'off';
 
 /** First Landlock ABI version that also restricts signals and abstract sockets. */
 const landlockAbiMin = 6;
-const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
+/** Linux namespaces of a full jail. */
+export const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 
 export function levelOf(report: JailReport): JailLevel {
   if (missingOf(report).length === 0) return 'full';

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { jailEntry } from '../fleet/spawn.ts';
 import { findHierarchies, sweep, type CgroupHierarchies } from './cgroup.ts';
 import { limitTool, type User } from './core-side.ts';
+import { namespacesWanted } from './level.ts';
 
 export interface JailMeans {
   confinement: Confinement;
@@ -43,7 +44,6 @@ const setprivPath = '/usr/bin/setpriv';
 const unsharePath = '/usr/bin/unshare';
 const toolsNeeded = [setprivPath, unsharePath];
 const dieWithParent = [setprivPath, '--pdeathsig', 'KILL'];
-const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 /** Unused by convention (systemd, UIDS-GIDS.md): no users, services or containers get ids from this range. */
 const userIdsFrom = 1_900_000_000;
 const userIds = 200_000_000;

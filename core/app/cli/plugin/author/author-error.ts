@@ -103,7 +103,7 @@ function parseBundle(code: string): Program | null {
   try {
     return parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true });
   } catch {
-    // What the sandbox has loaded and this cannot read is nothing to stumble over: the error is told without a line.
+    // The error is printed without a line, because the sandbox may load code that this parser cannot read.
     return null;
   }
 }
