@@ -93,13 +93,7 @@ test('the contract-driven tests cover the new resource without changes', async (
     'test/api/openapi.test.ts',
     'test/rights/roles.test.ts',
     'test/api/event-types.test.ts',
-  );
-  await passes(
-    bun,
-    'test',
-    'test/cli/exchange.test.ts',
-    '-t',
-    'every workspace table is exported or excluded',
+    'test/tables.test.ts',
   );
 }, 120_000);
 

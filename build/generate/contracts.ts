@@ -1,14 +1,18 @@
-// Writes the list of contracts, in the order of `core/app/features.ts`, and the lists of settings and migrations. It reads only texts, because
-// every module of the program needs the lists for its types.
+// Writes the list of contracts, in the order of `core/app/features.ts`, and the lists of settings, tables and migrations. It reads only texts,
+// because every module of the program needs the lists for its types.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { schemaText } from './schema.ts';
 
 const contractsFile = 'core/features/generated/contracts.ts';
 const migrationsFile = 'core/platform/store/generated/migrations.ts';
 const settingsFile = 'core/features/generated/settings.ts';
+const tablesFile = 'core/features/generated/tables.ts';
+const schemaFile = 'core/platform/store/generated/schema.ts';
 
 const isFeature = /from '\.\.\/features\/([\w-]+)\//g;
 const isContract = /^export const (\w+) = defineContract\(/gm;
+const isTable = /^export const (\w+) = defineTable\(\s*'(\w+)'/gm;
 const isSettings = /^export const (\w+Settings) = \{$/gm;
 
 /**
@@ -18,7 +22,9 @@ const isSettings = /^export const (\w+Settings) = \{$/gm;
 export const listFiles = (root: string): (readonly [path: string, text: string])[] => [
   [contractsFile, contractsText(root)],
   [settingsFile, settingsText(root)],
+  [tablesFile, tablesText(root)],
   [migrationsFile, migrationsText(root)],
+  [schemaFile, schemaText(root)],
 ];
 
 function contractsText(root: string): string {
@@ -44,6 +50,23 @@ function settingsText(root: string): string {
     ...importsOf(found),
     '',
     `export const featureSettings = { ${found.map(({ name }) => `...${name}`).join(', ')} };\n`,
+  ].join('\n');
+}
+
+function tablesText(root: string): string {
+  const core = join(root, 'core');
+  const paths = ['kernel/tables.ts', ...new Bun.Glob('features/*/tables.ts').scanSync(core)].toSorted();
+  const found = paths.flatMap((path) =>
+    [...readFileSync(join(core, path), 'utf8').matchAll(isTable)].map(([, name = '', table = '']) => ({
+      name,
+      table,
+      path,
+    })),
+  );
+  return [
+    ...importsOf(found.map(({ name, path }) => ({ name, path: `../${path}` }))),
+    '',
+    `export const all = { ${found.map(({ name, table }) => `${table}: ${name}`).join(', ')} } as const;\n`,
   ].join('\n');
 }
 

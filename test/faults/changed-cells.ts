@@ -3,59 +3,15 @@ import Database from 'libsql';
 import { contracts, eventsOf } from '../../core/features/contracts.ts';
 import { structure } from '../../core/app/doctor/database-checks.ts';
 import { replay } from '../../core/app/doctor/replay.ts';
-import { leftBehind } from '../../core/features/export/tables.ts';
+import { contractsOfServer, tables } from '../../core/features/tables.ts';
 import { storedModels } from '../../core/app/features.ts';
 import type { Random } from '../random.ts';
 import type { RowSubject } from '../../core/kernel/checks.ts';
 
-const sealed = 'sealed, or a hash of a secret';
-const marks = 'internal state, which no request shows';
-const partly = 'shown in part, or with a wording that depends on the release';
-const related = 'changes with other rows, without an event of its object';
-
 /** Columns that the event log does not record, or not completely. */
-export const unloggedColumns: Readonly<Record<string, string>> = {
-  'issues.updated_at': related,
-  'issues.sla_due_at': related,
-  'relations.creator_kind': partly,
-  'relations.creator_id': partly,
-  'relations.creator_name': partly,
-  'relations.version': partly,
-  'relations.created_at': partly,
-  'relations.updated_at': partly,
-  'cycles.settled_at': marks,
-  'teams.issue_count': related,
-  'members.joined_at': related,
-  'members.email_key': marks,
-  'sla_clocks.counted_from': marks,
-  'sla_clocks.sequence': marks,
-  'api_keys.secret_hash': sealed,
-  'api_keys.last_used_at': marks,
-  'api_keys.created_by': marks,
-  'api_keys.created_with': marks,
-  'api_keys.lineage_id': marks,
-  'oauth_apps.secrets_json': sealed,
-  'grants.last_used_at': marks,
-  'endpoints.url': sealed,
-  'endpoints.namespaces_json': marks,
-  'endpoints.since_sequence': marks,
-  'endpoints.secret_sealed': sealed,
-  'endpoints.previous_secrets_json': sealed,
-  'endpoints.created_by': marks,
-  'endpoints.created_with': marks,
-  'plugins.manifest_json': partly,
-  'plugins.pending_json': partly,
-  'plugins.offered_json': marks,
-  'plugins.since_sequence': marks,
-  'plugins.probation_left': related,
-  'proposals.actor_json': partly,
-  'proposals.cause_json': marks,
-  'proposals.diff_json': partly,
-  'proposals.issue_ids_json': marks,
-  'proposals.writes_sealed_json': sealed,
-  'proposals.grant_id': marks,
-  'issue_labels.created_at': marks,
-};
+export const unloggedColumns: readonly string[] = tables.flatMap(({ name, unlogged }) =>
+  Object.keys(unlogged).map((column) => `${name}.${column}`),
+);
 
 type Value = string | number | null;
 
@@ -68,14 +24,14 @@ interface Column {
 
 /** Every column that the event log records. */
 export function loggedColumns(db: Database.Database): Column[] {
-  const tables = contracts.flatMap(({ name, events }) => {
+  const logged = contracts.flatMap(({ name, events }) => {
     const model = storedModels.get(name);
     return model && eventsOf(events).length > 0 ? [model.table] : [];
   });
-  return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
+  return [...logged, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
     (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
       .map((column) => ({ ...column, table }))
-      .filter(({ name }) => name !== 'workspace_id' && unloggedColumns[`${table}.${name}`] === undefined),
+      .filter(({ name }) => name !== 'workspace_id' && !unloggedColumns.includes(`${table}.${name}`)),
   );
 }
 
@@ -153,9 +109,9 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
 }
 
 /** Tables whose rows are all recorded by the log until they end. */
-export const loggedTables: readonly string[] = [
-  ...new Set(contracts.map(({ name }) => storedModels.get(name)?.table)),
-].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
+export const loggedTables: readonly string[] = contracts.flatMap(({ name }) =>
+  contractsOfServer.includes(name) ? [] : (storedModels.get(name)?.table ?? []),
+);
 
 /** Events of a personal view do not contain its content. */
 function isLogged({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {

@@ -8,9 +8,6 @@ import { readConfig } from '../../core/app/config/config.ts';
 import { replay } from '../../core/app/doctor/replay.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { createHousekeeping } from '../../core/app/housekeeping/housekeeping.ts';
-import { retention } from '../../core/app/housekeeping/retention.ts';
-import { sweeps } from '../../core/app/housekeeping/sweeps.ts';
-import { tombstones } from '../../core/app/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/platform/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
@@ -67,30 +64,6 @@ async function sweep(app: TestApp, days: Partial<typeof retentionDays> = {}): Pr
   subject.close();
   expect(findings.filter(({ message }) => message.startsWith('Missing'))).toEqual([]);
 }
-
-test('every table of the schema declares its bound, and rows beyond it are removed', async () => {
-  const app = await start();
-  const tables = ask(app, (db) =>
-    db
-      .prepare(
-        // Excludes the shadow tables of virtual tables.
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite%' ORDER BY name",
-      )
-      .all(),
-  ) as { name: string }[];
-  expect(Object.keys(retention).sort()).toEqual(tables.map(({ name }) => name));
-  const swept = new Set(
-    [...sweeps, ...tombstones].flatMap(({ removals }) =>
-      removals.map(({ sql }) => /DELETE FROM (\w+)/.exec(sql)![1]),
-    ),
-  );
-  const promised = Object.entries(retention).flatMap(([table, bound]) =>
-    'retainedFor' in bound || 'retainedWhile' in bound ? [table] : [],
-  );
-  // Rows of these tables have a fixed expiry, independent of settings.
-  const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'challenges'];
-  expect([...swept].filter((table) => !expiring.includes(table!)).sort()).toEqual(promised.sort());
-});
 
 test('a deleted object is removed with all its data; existing objects keep their references', async () => {
   const app = await start();

@@ -1,5 +1,6 @@
 // Reads the last event of each object from the database or the archive.
 import { contracts } from '../../features/contracts.ts';
+import { tables } from '../../features/tables.ts';
 import {
   type Data,
   error,
@@ -59,7 +60,9 @@ interface LogObject {
 }
 
 /** Entities whose rows a purge of their issue removes without separate events. */
-const partsOfIssues = ['comment', 'reaction', 'subscriber', 'sla_clock', 'inbox_item'];
+const partsOfIssues = tables.flatMap(({ contract, owners }) =>
+  contract && owners.some(({ table }) => table === 'issues') ? [contract.name] : [],
+);
 /**
  * Event types after which a row may be removed; archived inbox items are removed later like deleted objects.
  */

@@ -30,6 +30,7 @@ import { verifyPages } from '../../platform/store/integrity/verify.ts';
 import { brokenReferences, describePages } from './database-checks.ts';
 import { isDatabase, unfinished } from './directory-checks.ts';
 import { orphaned } from './row-checks.ts';
+import { tables } from '../../features/tables.ts';
 import type { Subject } from './subject.ts';
 
 export interface FixConsent {
@@ -194,18 +195,20 @@ const search: Fix = {
 
 const orphans: Fix = {
   id: 'orphans',
-  does: 'deletes orphaned runs, deliveries, values and work items',
+  does: 'deletes rows whose owner is missing, such as runs of missing plugins',
   isDestructive: true,
   mend({ path }) {
     return changeOffline(path.database, (db) => {
-      // Attempts reference their delivery, so they are deleted first.
       db.exec('PRAGMA foreign_keys = ON; BEGIN IMMEDIATE');
-      const removed = orphaned.map(({ what, table, where }) => {
-        if (table === 'deliveries')
-          db.exec(
-            `DELETE FROM attempts WHERE (workspace_id, delivery_id) IN (SELECT workspace_id, id FROM deliveries WHERE ${where})`,
-          );
-        const count = db.prepare(`DELETE FROM ${table} WHERE ${where} RETURNING 1`).all().length;
+      const removed = orphaned.map(({ what, table: { name }, where }) => {
+        // Rows that reference an orphaned one, such as the attempts of a delivery, are deleted first.
+        for (const part of tables)
+          for (const { table, by } of part.owners)
+            if (table === name && part.references[by] === name)
+              db.exec(
+                `DELETE FROM ${part.name} WHERE (workspace_id, ${by}) IN (SELECT workspace_id, id FROM ${name} WHERE ${where})`,
+              );
+        const count = db.prepare(`DELETE FROM ${name} WHERE ${where} RETURNING 1`).all().length;
         return count > 0 ? [`${count} ${what}`] : [];
       });
       db.exec('COMMIT');

@@ -16,7 +16,7 @@ import { storedModels } from '../features.ts';
 import { factsOf, referencesOf } from './facts.ts';
 import { type Comparison, type LastEvents, lastEventsOf, missingFrom, readEvent } from './last-events.ts';
 import { attachments, labelsOf, relations } from './related.ts';
-import { ofServer } from '../../features/export/index.ts';
+import { contractsOfServer } from '../../features/tables.ts';
 
 /** Every event contains the whole object, so the last event of an object determines its row. */
 export const replay: RowCheck = {
@@ -137,7 +137,7 @@ function missingRows({ rows }: RowSubject, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
     const table = storedModels.get(name)?.table;
     // Rows of the server are removed without an event after expiry, revocation or decision.
-    if (table === undefined || ofServer.includes(name)) return [];
+    if (table === undefined || contractsOfServer.includes(name)) return [];
     const present = new Set(
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),
     );

@@ -1,7 +1,9 @@
 // Checks of the rows of the database: master key, event log, orphaned rows, overdue work and archived events.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { tableOf, tables } from '../../features/tables.ts';
 import { createSecretOpener, endpointModel, openAddress } from '../../features/webhooks/index.ts';
+import type { Table } from '../../kernel/table/define.ts';
 import { type Check, error, type Finding, note, some, warning } from '../../kernel/checks.ts';
 import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { createArchive } from '../../platform/store/files/archive.ts';
@@ -101,46 +103,34 @@ export const log: Check<Subject> = {
   },
 };
 
-/** Internal rows without foreign keys whose parent row may be missing. */
-export const orphaned: readonly { readonly what: string; readonly table: string; readonly where: string }[] =
-  [
-    {
-      what: 'work items of missing runs',
-      table: 'due_work',
-      where:
-        "kind = 'run' AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = due_work.workspace_id AND r.id = due_work.id)",
-    },
-    {
-      what: 'work items of missing deliveries',
-      table: 'due_work',
-      where:
-        "kind = 'delivery' AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = due_work.workspace_id AND d.id = due_work.id)",
-    },
-    {
-      what: 'values of missing plugins',
-      table: 'plugin_kv',
-      where:
-        'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = plugin_kv.workspace_id AND p.id = plugin_kv.install_id)',
-    },
-    {
-      what: 'runs of missing plugins',
-      table: 'runs',
-      where:
-        'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = runs.workspace_id AND p.id = runs.install_id)',
-    },
-    {
-      what: 'deliveries to missing endpoints',
-      table: 'deliveries',
-      where:
-        'NOT EXISTS (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = deliveries.workspace_id AND e.id = deliveries.endpoint_id)',
-    },
-    {
-      what: 'open runs without a work item',
-      table: 'runs',
-      where:
-        "status IN ('queued', 'running', 'retrying') AND NOT EXISTS (SELECT 1 FROM due_work AS w WHERE w.workspace_id = runs.workspace_id AND w.id = runs.id)",
-    },
-  ];
+interface OrphanedRows {
+  readonly what: string;
+  readonly table: Table;
+  readonly where: string;
+}
+
+/** Rows whose counterpart may be missing, because no foreign key holds it. */
+export const orphaned: readonly OrphanedRows[] = tables.flatMap((table) => [
+  ...table.orphans.map((one) => ({ ...one, table })),
+  ...withoutOwner(table),
+]);
+
+function withoutOwner(table: Table): OrphanedRows[] {
+  const { name, owners, retains, references } = table;
+  const links = [...owners, ...retains].filter(({ by, where }) => where === undefined && !(by in references));
+  return [...Map.groupBy(links, ({ by }) => by)].map(([by, several]) => {
+    const named = several.map((link) => tableOf[link.table]);
+    const missing = named.map(
+      (owner) =>
+        `NOT EXISTS (SELECT 1 FROM ${owner.name} AS o WHERE ${owner.isGlobal ? '' : `o.workspace_id = ${name}.workspace_id AND `}o.id = ${name}.${by})`,
+    );
+    return {
+      what: `${name} of missing ${named.map((owner) => owner.name).join(' or ')}`,
+      table,
+      where: [`${name}.${by} IS NOT NULL`, ...missing].join(' AND '),
+    };
+  });
+}
 
 export const orphans: Check<Subject> = {
   name: 'orphans',
@@ -148,7 +138,7 @@ export const orphans: Check<Subject> = {
   readsDatabase: true,
   look({ rows }) {
     return orphaned.flatMap(({ what, table, where }): Finding[] => {
-      const [row] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`);
+      const [row] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table.name} WHERE ${where}`);
       return row && row.count > 0 ? [warning(`Orphaned rows: ${row.count} ${what}.`, 'orphans')] : [];
     });
   },

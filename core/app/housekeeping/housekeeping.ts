@@ -14,9 +14,9 @@ import {
   type Op,
   type Scope,
 } from '../../platform/store/store.ts';
-import type { RetentionSettings } from './retention.ts';
-import { sweeps, type Sweep } from './sweeps.ts';
-import { tombstones } from './tombstones.ts';
+import type { Config } from '../config/config.ts';
+import { tables } from '../../features/tables.ts';
+import { sweepsOf, type Sweep } from '../../kernel/table/sweeps.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
 import { systemStatement, type Params, type Value } from '../../platform/store/statement.ts';
 import { archiveEvents } from '../../kernel/events/log/archiving.ts';
@@ -27,6 +27,11 @@ import { firstIdOf } from '../../platform/lib/ids.ts';
 /** Delay of the first pass, so that other start-up work runs first. */
 const firstAfterMs = 15_000;
 const everyMs = 600_000;
+
+/** Retention settings in days; null disables removal. */
+type RetentionSettings = Config['retention'];
+
+export const sweeps = sweepsOf(tables);
 
 export interface Housekeeping {
   start(): void;
@@ -89,7 +94,7 @@ interface Sweeping {
 
 /** Removes expired rows step by step until none is left. @returns the number of removed rows */
 async function runSweep(on: Sweeping, sweep: Sweep): Promise<number> {
-  const days = sweep.retainedFor === null ? 0 : on.retention[sweep.retainedFor];
+  const days = sweep.days === null ? 0 : on.retention[sweep.days];
   if (days === null) return 0;
   const before = on.nowMs() - days * dayMs;
   const { byId } = sweep;
@@ -106,7 +111,7 @@ async function runSweep(on: Sweeping, sweep: Sweep): Promise<number> {
 
 async function exhaust(
   { store, isStopped }: Sweeping,
-  { notes = [], removals }: Sweep,
+  { notes, removals }: Sweep,
   params: Readonly<Record<string, Value>>,
   scope: Scope | null,
 ): Promise<number> {
@@ -217,10 +222,9 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
 
   const pass = async (): Promise<void> => {
     const removed: Record<string, number> = {};
-    for (const sweep of [...sweeps, ...tombstones]) {
+    for (const sweep of sweeps) {
       const rows = await runSweep({ store, retention, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
-      const { name } = sweep.removals.at(-1)!;
-      if (rows) removed[name.slice(0, name.indexOf('.'))] = rows;
+      if (rows) removed[sweep.table] = rows;
     }
     const old =
       retention.snapshots === null

@@ -6,7 +6,7 @@ import type { Progress } from '../../kernel/events/consumers/consumer-positions.
 import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../../kernel/events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
-import { createPurgedTimer } from '../housekeeping/tombstones.ts';
+import { createPurgedTimer } from '../housekeeping/purged-issues.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { WorkerDeps } from '../../kernel/feature.ts';

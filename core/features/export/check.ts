@@ -23,10 +23,10 @@ import {
   pattern,
   real,
   text,
-  type ExchangeCell,
-} from './cells.ts';
+  type Format,
+} from '../../kernel/table/formats.ts';
 import type { RowLine, Head } from './lines.ts';
-import { taken, type Table, leftBehind } from './tables.ts';
+import { exportedTables, type ExportedTable, tableOf, tables } from '../tables.ts';
 import { addressKey } from '../../platform/lib/address.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import type { Statement } from '../../platform/store/statement.ts';
@@ -64,7 +64,7 @@ export function createChecking(
   inserts: ReadonlyMap<string, Statement<unknown>>,
   examine: Examine,
 ): Checking {
-  const db = openScratch([...taken.map(({ name }) => name), ...Object.keys(leftBehind)]);
+  const db = openScratch(tables.filter(({ isOfServer }) => !isOfServer).map(({ name }) => name));
   const wrongIn = rowChecks(head.schema);
   const insert = inserter(db, head, inserts);
   const bad: string[] = [];
@@ -93,7 +93,7 @@ function inserter(db: Connection, head: Head, inserts: ReadonlyMap<string, State
     [...inserts].map(([name, { text, params }]) => [name, { statement: db.prepare(text), params }]),
   );
   return ({ table, row }: RowLine): string[] => {
-    const parent = taken.find(({ name }) => name === table)?.parent;
+    const parent = exportedTables.find(({ name }) => name === table)?.parent;
     if (parent !== undefined && row[parent] !== null && row[parent] === row.id)
       return [`${table}.${parent} refers to the row itself.`];
     const { statement, params } = prepared.get(table)!;
@@ -213,8 +213,11 @@ type CheckRow = (line: RowLine) => readonly string[];
 export function rowChecks(schema: number): CheckRow {
   const now = columnsAt(latestSchema);
   const then = schema === latestSchema ? now : columnsAt(schema);
-  const checks = new Map(
-    taken.map((table) => [table.name, checkOf(table, now.get(table.name) ?? [], then.get(table.name) ?? [])]),
+  const checks = new Map<string, (row: RowLine['row']) => readonly string[]>(
+    exportedTables.map((table) => [
+      table.name,
+      checkOf(table, now.get(table.name) ?? [], then.get(table.name) ?? []),
+    ]),
   );
   return ({ table, row }) =>
     checks.get(table)?.(row) ?? [
@@ -225,14 +228,16 @@ export function rowChecks(schema: number): CheckRow {
 const quotedMax = 60;
 
 function checkOf(
-  table: Table,
+  table: ExportedTable,
   now: readonly ColumnFacts[],
   then: readonly ColumnFacts[],
 ): (row: RowLine['row']) => readonly string[] {
   const known = new Map(now.map((facts) => [facts.name, facts]));
   const names = then
     .map(({ name }) => name)
-    .filter((name) => name !== 'workspace_id' && (table.columns?.includes(name) ?? name !== 'packed'));
+    .filter(
+      (name) => name !== 'workspace_id' && (table.exported.columns?.includes(name) ?? name !== 'packed'),
+    );
   const wanted = new Map(names.map((name) => [name, cellFor(table, known.get(name))]));
   return (row) => {
     if (row === null || typeof row !== 'object' || Array.isArray(row))
@@ -253,15 +258,17 @@ function checkOf(
 }
 
 /** Accepts any value for a removed column, because the insert skips it. */
-function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
+function cellFor(table: ExportedTable, facts: ColumnFacts | undefined): Format {
   if (!facts) return () => null;
   const cell =
-    table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
-  if (!cell) throw new Error(`Describe ${table.name}.${facts.name} in core/features/export/tables.ts.`);
+    table.exported.formats?.[facts.name] ??
+    cellOfContract(table.contract ?? undefined, facts.name) ??
+    cellOfName(table, facts);
+  if (!cell) throw new Error(`Describe the format of ${table.name}.${facts.name} in its declaration.`);
   return (value) => (value === null && facts.required === 0 ? null : cell(value));
 }
 
-function cellOfContract(contract: Contract | undefined, column: string): ExchangeCell | undefined {
+function cellOfContract(contract: Contract | undefined, column: string): Format | undefined {
   for (const [name, field] of Object.entries(contract?.fields ?? {})) {
     if (field.options.computed) continue;
     const [kindColumn, ...others] = actorParts(name).map(snake);
@@ -274,7 +281,7 @@ function cellOfContract(contract: Contract | undefined, column: string): Exchang
   return undefined;
 }
 
-function cellOfField(field: Field): ExchangeCell {
+function cellOfField(field: Field): Format {
   const { type, input, response } = field;
   if (isReference(field)) return id(field.to.id);
   if (type === 'flag') return flag;
@@ -293,7 +300,7 @@ function cellOfField(field: Field): ExchangeCell {
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }
 
-function cellOfNumber(schema: TSchema): ExchangeCell {
+function cellOfNumber(schema: TSchema): Format {
   const { type, minimum, maximum } = schema as { type?: string; minimum?: number; maximum?: number };
   if (type === 'integer') return integer(minimum ?? Number.MIN_SAFE_INTEGER, maximum);
   return (value) =>
@@ -304,14 +311,17 @@ function cellOfNumber(schema: TSchema): ExchangeCell {
 }
 
 function cellOfName(
-  { contract, name: table }: Table,
-  { name, type, refersTo }: ColumnFacts,
-): ExchangeCell | undefined {
-  const target = taken.find((other) => other.name === refersTo);
-  if (target?.contract) return id(target.contract.id);
+  { contract, name: table, references }: ExportedTable,
+  { name, type }: ColumnFacts,
+): Format | undefined {
+  const target = references[name];
+  const of = target === undefined ? null : tableOf[target].contract;
+  if (of) return id(of.id);
   if (name === 'id' && contract) return id(contract.id);
   if (name === 'version') return integer(1);
   if (name.endsWith('_at') && type === 'INTEGER') return moment;
-  const referenced = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
+  const referenced = exportedTables.find(
+    (other) => other.contract && name === `${snake(other.contract.name)}_id`,
+  );
   return referenced?.contract && table !== 'events' ? id(referenced.contract.id) : undefined;
 }

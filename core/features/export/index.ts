@@ -1,5 +1,3 @@
 import { defineFeature } from '../../kernel/feature.ts';
 
 export const exportAndImport = defineFeature({ name: 'export' });
-
-export { ofServer } from './tables.ts';

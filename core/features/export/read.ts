@@ -7,6 +7,7 @@ import { pack } from '../../kernel/events/log/packing.ts';
 import { moveCursor, readCursor } from '../../kernel/events/consumers/consumer-positions.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
+import type { Export } from '../../kernel/table/define.ts';
 import type { Blobs } from '../../platform/store/files/blobs.ts';
 import { columnsAt, latestSchema, type ColumnFacts } from '../../platform/store/engine/looking.ts';
 import { tenantStatement, type Statement } from '../../platform/store/statement.ts';
@@ -22,7 +23,7 @@ import {
   type Head,
   type RowLine,
 } from './lines.ts';
-import { taken, type Table } from './tables.ts';
+import { exportedTables, type ExportedTable } from '../tables.ts';
 
 const batchRows = 500;
 const batchChars = 2 * 1024 * 1024;
@@ -53,14 +54,12 @@ let inserts: Inserts | undefined;
 /** Returns the statements that insert rows. Call it before the store is opened, because opening checks all statements. */
 export function insertStatements(): Inserts {
   const columns = columnsAt(latestSchema);
-  inserts ??= new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
+  inserts ??= new Map(exportedTables.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
   return inserts;
 }
 
-function insertOf(
-  { name, columns: only, arrives = {} }: Table,
-  all: readonly ColumnFacts[],
-): Statement<unknown> {
+function insertOf({ name, exported }: ExportedTable, all: readonly ColumnFacts[]): Statement<unknown> {
+  const { columns: only, arrives = {} } = exported as Export<string>;
   const columns = all.filter((column) => column.name !== 'workspace_id');
   const values = columns.map((column) => {
     const fixed = arrives[column.name];

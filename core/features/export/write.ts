@@ -5,7 +5,7 @@ import type { Archive } from '../../platform/store/files/archive.ts';
 import type { Blobs } from '../../platform/store/files/blobs.ts';
 import type { Connection } from '../../platform/store/engine/looking.ts';
 import { contentsOf, naming, headOf, type LineCell, type End, type RowLine } from './lines.ts';
-import { taken, type Table } from './tables.ts';
+import { exportedTables, type ExportedTable } from '../tables.ts';
 
 export interface Exported {
   readonly id: string;
@@ -32,7 +32,7 @@ export async function* linesOf(
   const [version] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
   yield JSON.stringify(headOf(version!.user_version, { id: workspace.id, name: workspace.name }));
   let rows = 0;
-  for (const table of taken) {
+  for (const table of exportedTables) {
     if (table.name === naming)
       for await (const piece of contentsOf(db, pathOf, workspace.id)) yield JSON.stringify(piece);
     for await (const row of rowsOf(db, archive, table, workspace.id)) {
@@ -49,10 +49,10 @@ type ExportRow = Record<string, string | number | null | Uint8Array | ArrayBuffe
 async function* rowsOf(
   db: Connection,
   archive: Archive,
-  table: Table,
+  table: ExportedTable,
   workspaceId: string,
 ): AsyncGenerator<RowLine['row']> {
-  const columns = table.columns ?? columnsOf(db, table.name);
+  const columns = table.exported.columns ?? columnsOf(db, table.name);
   // A database of an earlier schema lacks the tables of later migrations.
   if (columns.length === 0) return;
   const partsOf = table.name === 'events' ? partsFrom(db, archive, workspaceId) : null;
@@ -81,9 +81,10 @@ function keyOf(db: Connection, table: string): string {
 }
 
 /** Orders rows by key; in a table with parents, by depth first. */
-function selectOf(db: Connection, { name, parent, where }: Table, columns: readonly string[]): string {
+function selectOf(db: Connection, table: ExportedTable, columns: readonly string[]): string {
+  const { name, parent, exported } = table;
   const list = columns.map((column) => `t.${column}`).join(', ');
-  const those = where === undefined ? '' : ` AND ${where}`;
+  const those = exported.where === undefined ? '' : ` AND ${exported.where}`;
   if (parent === undefined)
     return `SELECT ${list} FROM ${name} AS t WHERE t.workspace_id = ?1${those} ORDER BY ${keyOf(db, name)}`;
   return `WITH RECURSIVE placed (id, depth) AS (

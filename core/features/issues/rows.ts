@@ -8,6 +8,8 @@ import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Issue } from './model.ts';
 import { snoozeTimerName } from './contract.ts';
+import { purgedTimerName } from './tables.ts';
+import { dropStatementsOf } from '../tables.ts';
 
 /** Returns the statements before and after the one that writes the issue. */
 export function issueOps(scope: Scope, before: Issue | null, after: Issue) {
@@ -239,38 +241,8 @@ function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
   return isElsewhere ? [own, tenantOp(scope, noteComments, { issueId: after.id })] : [own];
 }
 
-/** Tables whose rows are deleted with the issue, without events of their own. */
-const dropParts = [
-  'issue_labels',
-  'board_cards',
-  'reactions',
-  'subscribers',
-  'agent_issues',
-  'inbox_items',
-  // One statement for whole threads: replies refer to their first comment.
-  'comments',
-  'release_issues',
-  'sla_clocks',
-  'attachments',
-].map((table) =>
-  tenantStatement(
-    `${table}.drop_of_issue`,
-    `DELETE FROM ${table} WHERE workspace_id = :ws AND issue_id = :issueId`,
-  ),
-);
-
-const dropOrder = tenantStatement(
-  'order_versions.drop_of_issue',
-  'DELETE FROM order_versions WHERE workspace_id = :ws AND id = :issueId',
-);
-
-const dropRelations = tenantStatement(
-  'relations.drop_of_issue',
-  'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
-);
-
-/** Name of the timer; each workspace has one, identified by the id of the workspace. */
-export const purgedTimerName = 'purged';
+/** Statements that delete the rows of each table that belong to the issue, without events of their own. */
+const dropParts = dropStatementsOf('issues');
 
 /** Data stored elsewhere about purged issues is found by this record: docs/spec/durability.md › Retention. */
 const addPurged = tenantStatement(
@@ -282,9 +254,7 @@ const addPurged = tenantStatement(
 export function purgeOps(scope: Scope, { id: issueId, teamId, number, createdAt }: Issue): Op[] {
   return [
     tenantOp(scope, storeFormerIdentifier, { id: issueId, teamId, number }),
-    ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
-    tenantOp(scope, dropOrder, { issueId }),
-    tenantOp(scope, dropRelations, { issueId }),
+    ...dropParts.map((drop) => tenantOp(scope, drop, { id: issueId })),
     tenantOp(scope, addPurged, { id: issueId, createdAt }),
     timerOp(scope, purgedTimerName, scope.workspaceId, createdAt),
   ];

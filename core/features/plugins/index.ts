@@ -64,6 +64,5 @@ export const plugins = defineFeature({
 
 export { installFirstParty } from './packages.ts';
 export { createPublicTriage } from './public-triage.ts';
-export type { ForgetIssues } from './forget.ts';
 export { createPluginRuntime } from './runtime.ts';
 export { createSandboxOnDemand, type SandboxOnDemand } from './sandbox.ts';

@@ -9,6 +9,7 @@ import {
 } from '../../kernel/events/work/queue.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { type Op, scopeOf } from '../../platform/store/store.ts';
+import type { ForgetInMemory } from '../../kernel/table/forget.ts';
 import { createBudgetWaits, type BudgetWaits, deferringBudget } from './budgets/waits.ts';
 import { createBacktests, type Backtests } from './backtests/worker.ts';
 import { createCallQueue } from './host-calls/bridge.ts';
@@ -50,7 +51,6 @@ import { createReplayRun, recorderRoutes } from './recorder/routes.ts';
 import { checkModes, modeFieldsOf } from './modes/mode-fields.ts';
 import { sourceOfRequests, proposalRoutes } from '../proposals/index.ts';
 import { inboundPerMinuteMax, createRunRate } from './planning/limits.ts';
-import { createForgetIssues, type ForgetIssues } from './forget.ts';
 import { createRegistry } from './installs/registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
@@ -76,7 +76,7 @@ interface PluginRuntime {
   followClock(): Promise<void>;
   settled(): Promise<void>;
   /** Removes stored data of purged issues. */
-  readonly forgetIssues: ForgetIssues;
+  readonly forgetIssues: ForgetInMemory;
   /** Returns the progress of the event consumer. */
   progress(): Progress;
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
       await consumer.storeMarks();
     },
-    forgetIssues: createForgetIssues(store, shadows),
+    forgetIssues: shadows.forget,
     progress: consumer.progress,
     async stop() {
       stopping = true;

@@ -5,7 +5,7 @@ import type { EventRow } from '../../../kernel/events/event.ts';
 import { eventsAt } from '../../../kernel/events/log/log.ts';
 import { composedStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import type { RevertedObject } from './revert-plan.ts';
-import { keyOf, type StoredChange } from './stored-changes.ts';
+import { keyOf, type StoredChange } from './packed-changes.ts';
 import { contractOf, type UndoModels } from './models.ts';
 
 /** Keyed by field name of the row; a part of a field has the key `field/part`. */

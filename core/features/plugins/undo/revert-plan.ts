@@ -16,7 +16,7 @@ import {
   valuesOf,
   type FieldValueMap,
 } from './guards.ts';
-import { keyOf, type StoredChange } from './stored-changes.ts';
+import { keyOf, type StoredChange } from './packed-changes.ts';
 import { contractOf, referencedKind, type UndoModels, type UndoModel } from './models.ts';
 
 type SkipReason = (typeof skipReasons)[number];

@@ -1,23 +1,10 @@
 // Stores the changes of runs, approved proposals and undos with their previous values, in the batch that commits them, so that every such
 // change can be undone. docs/decisions/0063.
-import type { Change, Entity } from '../../../kernel/changes/change.ts';
+import type { Change } from '../../../kernel/changes/change.ts';
 import type { Cause } from '../../../kernel/events/event.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-
-/** Names an object by model and id. */
-export interface ObjectName {
-  readonly kind: string;
-  readonly id: string;
-}
-
-export interface StoredChange extends ObjectName {
-  readonly before: Entity | null;
-  readonly after: Entity;
-  readonly cause: Cause;
-}
-
-export const keyOf = ({ kind, id }: ObjectName): string => `${kind} ${id}`;
+import { packChanges, unpackChanges, type StoredChange } from './packed-changes.ts';
 
 export interface StoredChangesRow {
   readonly id: string;
@@ -37,7 +24,6 @@ export interface StoredChangesOrigin {
   readonly undid?: readonly string[];
 }
 
-const level = 1;
 /**
  * Entities that are not stored for undo: an announcement writes no object, an approved proposal has a
  * separate undo, and a notification has already been read.
@@ -91,7 +77,7 @@ export function storeChangesOps(
       now: of.nowMs,
       undid: of.undid ? JSON.stringify(of.undid) : null,
       kinds: JSON.stringify([...new Set(stored.map(({ kind }) => kind))]),
-      changes: packed(stored.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
+      changes: packChanges(stored.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
     }),
   ];
 }
@@ -126,36 +112,5 @@ export function storedChangesOfInstall(
 /** Returns the changes in the order in which they were made. */
 export async function readChanges(store: Store, scope: Scope, id: string): Promise<StoredChange[]> {
   const row = await store.readOne(scope, changesOf, { id });
-  return row ? unpacked(row.changes) : [];
-}
-
-/** Returns stored changes without some of them. @param stored content of the row */
-export function withoutChanges(
-  stored: Uint8Array | ArrayBuffer,
-  isGone: (change: StoredChange) => boolean,
-): Uint8Array {
-  return packed(unpacked(stored).filter((change) => !isGone(change)));
-}
-
-function packed(changes: readonly StoredChange[]): Uint8Array {
-  const causes: Cause[] = [];
-  const listed = changes.map(({ kind, id, before, after, cause }) => {
-    if (!causes.includes(cause)) causes.push(cause);
-    return [kind, id, before, after, causes.indexOf(cause)];
-  });
-  return Bun.zstdCompressSync(Buffer.from(JSON.stringify({ causes, changes: listed })), { level });
-}
-
-function unpacked(stored: Uint8Array | ArrayBuffer): StoredChange[] {
-  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(stored).toString()) as {
-    causes: Cause[];
-    changes: [kind: string, id: string, before: Entity | null, after: Entity, cause: number][];
-  };
-  return changes.map(([kind, id, before, after, cause]) => ({
-    kind,
-    id,
-    before,
-    after,
-    cause: causes[cause]!,
-  }));
+  return row ? unpackChanges(row.changes) : [];
 }

@@ -7,14 +7,12 @@ import { eventsAt } from '../../../kernel/events/log/log.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { issueOf, undoing } from './changes.ts';
 import { type Skip, planRevert } from './revert-plan.ts';
+import { keyOf, type ObjectName, type StoredChange } from './packed-changes.ts';
 import {
-  keyOf,
-  type ObjectName,
   storeChangesOps,
   storedChangesOf,
   markOp,
   readChanges,
-  type StoredChange,
   type StoredChangesRow,
 } from './stored-changes.ts';
 import { apiNameOf, type UndoModels, contractOf } from './models.ts';

@@ -7,7 +7,7 @@ import { idPattern } from '../../platform/lib/schema.ts';
 import { isRank } from '../../platform/lib/rank.ts';
 import { isDay } from '../../platform/lib/time/time.ts';
 
-export type ExchangeCell = (value: unknown) => string | null;
+export type Format = (value: unknown) => string | null;
 
 /** Length limit of texts for which no other limit is defined. */
 const charsMax = 1024 * 1024;
@@ -19,7 +19,7 @@ const lastMs = 8_640_000_000_000_000;
 const firstMs = -62_167_219_200_000;
 
 const matching =
-  (what: string, isRight: (value: unknown) => boolean): ExchangeCell =>
+  (what: string, isRight: (value: unknown) => boolean): Format =>
   (value) =>
     isRight(value) ? null : what;
 
@@ -31,25 +31,25 @@ const isText = (value: unknown, max = charsMax): value is string =>
 const isWithin = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= charsMax && Check({ type: 'string', maxLength }, text));
 
-export const text = (max = charsMax): ExchangeCell =>
+export const text = (max = charsMax): Format =>
   matching(`must be text of at most ${max} characters, without NUL and lone surrogates`, (value) =>
     isText(value, max),
   );
 
-export function pattern(source: string, what = `must match ${source}`): ExchangeCell {
+export function pattern(source: string, what = `must match ${source}`): Format {
   const wanted = new RegExp(source);
   return matching(what, (value) => isText(value) && wanted.test(value));
 }
 
 /** A malformed rank would make later moves fail. */
-export const rank = (max: number): ExchangeCell =>
+export const rank = (max: number): Format =>
   matching(
     `must be a rank of at most ${max} characters, as created by Tatami`,
     (value) => isText(value, max) && isRank(value),
   );
 
 /** @param prefixes prefixes of ids; null for UUIDs */
-export function id(...prefixes: readonly (string | null)[]): ExchangeCell {
+export function id(...prefixes: readonly (string | null)[]): Format {
   const names = prefixes.map((prefix) => (prefix === null ? 'a UUID in lower case' : `an id ${prefix}_…`));
   return pattern(
     prefixes.map((prefix) => idPattern(prefix)).join('|'),
@@ -57,26 +57,26 @@ export function id(...prefixes: readonly (string | null)[]): ExchangeCell {
   );
 }
 
-export const oneOf = (...words: readonly (string | number)[]): ExchangeCell =>
+export const oneOf = (...words: readonly (string | number)[]): Format =>
   matching(`must be one of ${words.join(', ')}`, (value) => (words as readonly unknown[]).includes(value));
 
-export const integer = (min = 0, max = Number.MAX_SAFE_INTEGER): ExchangeCell =>
+export const integer = (min = 0, max = Number.MAX_SAFE_INTEGER): Format =>
   matching(
     `must be a whole number from ${min} to ${max}`,
     (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
   );
 
-export const real: ExchangeCell = matching('must be a number', (value) => Number.isFinite(value));
-export const flag: ExchangeCell = oneOf(0, 1);
-export const moment: ExchangeCell = matching(
+export const real: Format = matching('must be a number', (value) => Number.isFinite(value));
+export const flag: Format = oneOf(0, 1);
+export const moment: Format = matching(
   'must be a time in milliseconds since 1970',
   (value) => integer(firstMs, lastMs)(value) === null,
 );
-export const day: ExchangeCell = matching(
+export const day: Format = matching(
   'must be a day of the calendar, such as 2026-05-01',
   (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value),
 );
-export const digest: ExchangeCell = matching(
+export const digest: Format = matching(
   'must be a SHA-256 as 64 hexadecimal digits in lower case',
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
@@ -85,7 +85,7 @@ export const digest: ExchangeCell = matching(
  * Accepts only JSON as `JSON.stringify` writes it, so that all parsers read the same value.
  * @param schemas the value must match one of them
  */
-export function json(...schemas: readonly TSchema[]): ExchangeCell {
+export function json(...schemas: readonly TSchema[]): Format {
   return (value) => {
     const parsed = parse(value);
     if (parsed === undefined) return `must be JSON in one line, at most ${depthMax} levels deep`;
@@ -98,7 +98,7 @@ export function json(...schemas: readonly TSchema[]): ExchangeCell {
 }
 
 /** Accepts any JSON object, in any notation. */
-export const object: ExchangeCell = (value) => {
+export const object: Format = (value) => {
   const parsed = parse(value)?.value;
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
     ? null

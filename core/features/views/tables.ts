@@ -1,0 +1,11 @@
+// Table of views.
+import { defineTable } from '../../kernel/table/define.ts';
+import { view } from './contract.ts';
+
+export const viewTable = defineTable('views', {
+  contract: view,
+  owner: 'workspace',
+  retention: { days: 'deleted', since: 'deleted_at' },
+  exported: {},
+  quotes: { none: 'people write its texts' },
+});

@@ -1,0 +1,57 @@
+// Tables of webhook endpoints, deliveries and replays.
+import { defineTable } from '../../kernel/table/define.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { webhook } from './endpoints/contract.ts';
+
+const sealed = 'encrypted, or a hash of a secret';
+const hidden = 'internal state, which no request shows';
+const notEndpoints = { not: 'its secrets are encrypted with the key of the server' };
+const notWork = { not: 'it is work of the exporting server' };
+
+export const endpointTable = defineTable('endpoints', {
+  contract: webhook,
+  owner: 'workspace',
+  retention: { days: 'deleted', since: 'deleted_at' },
+  exported: notEndpoints,
+  quotes: { none: 'settings' },
+  unlogged: {
+    url: sealed,
+    namespaces_json: hidden,
+    since_sequence: hidden,
+    secret_sealed: sealed,
+    previous_secrets_json: sealed,
+    created_by: hidden,
+    created_with: hidden,
+  },
+});
+
+export const endpointHealthTable = defineTable('endpoint_health', {
+  owner: { endpoints: 'id' },
+  retention: { withOwner: true },
+  exported: notEndpoints,
+  quotes: { none: 'numbers and times' },
+});
+
+export const deliveryTable = defineTable('deliveries', {
+  owner: 'workspace',
+  retains: { endpoints: 'endpoint_id' },
+  idPrefix: idPrefixes.delivery,
+  retention: { days: 'deliveries', since: 'finished_at', byId: true },
+  exported: notWork,
+  quotes: { none: 'payloads are read from the event log' },
+});
+
+export const attemptTable = defineTable('attempts', {
+  owner: { deliveries: 'delivery_id' },
+  retention: { withOwner: true },
+  exported: notWork,
+  quotes: { none: 'responses of the receiver' },
+});
+
+export const replayTable = defineTable('replays', {
+  owner: 'workspace',
+  retains: { endpoints: 'endpoint_id' },
+  retention: { days: 'deliveries', since: 'finished_at' },
+  exported: notWork,
+  quotes: { none: 'ids, numbers and times' },
+});
