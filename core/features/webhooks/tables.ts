@@ -54,4 +54,4 @@ export const replayTable = defineTable('replays', {
   retention: { days: 'deliveries', since: 'finished_at' },
   exported: notWork,
   quotes: { none: 'ids, numbers and times' },
-});
+}).typed<{ status: 'running' | 'done' | 'canceled' }>();

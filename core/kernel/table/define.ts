@@ -5,6 +5,7 @@ import { schema, type Schema, type TableName } from '../../platform/store/genera
 import type { SqlRow, Statement, Value } from '../../platform/store/statement.ts';
 import type { Mentions } from '../../platform/lib/ids.ts';
 import type { Format } from './formats.ts';
+import { type PlainStatements, statementsOf } from './statements.ts';
 
 type ColumnOf<N extends TableName> = Exclude<keyof Schema[N], 'workspace_id'> & string;
 
@@ -163,15 +164,26 @@ export interface Table<N extends TableName = TableName> {
   readonly orphans: readonly Orphans[];
 }
 
-export function defineTable<const N extends TableName>(name: N, spec: TableSpec<N>): Table<N> {
+/** Values of a row by column, without the workspace. */
+type Row<N extends TableName> = Omit<Schema[N], 'workspace_id'>;
+/** Row of a table. */
+export type RowOf<T> = T extends PlainStatements<infer R> ? Readonly<R> : never;
+
+export interface DefinedTable<N extends TableName, R> extends Table<N>, PlainStatements<R> {
+  /** Narrows the types of columns, such as a text to some words. */
+  typed<V extends Partial<R>>(): DefinedTable<N, Omit<R, keyof V> & V>;
+}
+
+export function defineTable<const N extends TableName>(name: N, spec: TableSpec<N>): DefinedTable<N, Row<N>> {
   const { key, columns, isGlobal = false, references = {} } = schema[name];
   const { owner, retains = {}, unlogged = {} } = spec;
-  return {
+  const facts = { key: key.split(' '), columns: columns.split(' ') };
+  const table = {
     ...spec,
+    ...facts,
+    ...statementsOf<Row<N>>(name, facts),
     name,
     contract: spec.contract ?? null,
-    key: key.split(' '),
-    columns: columns.split(' '),
     isGlobal,
     isOfServer: owner === 'server',
     owners: typeof owner === 'string' ? [] : linksOf(owner),
@@ -181,7 +193,9 @@ export function defineTable<const N extends TableName>(name: N, spec: TableSpec<
     idPrefix: spec.idPrefix ?? null,
     isLarge: spec.isLarge ?? false,
     orphans: spec.orphans ?? [],
-  } as Table<N>;
+    typed: () => table,
+  } as unknown as DefinedTable<N, Row<N>>;
+  return table;
 }
 
 function linksOf<C extends string>(owners: Owners<C>): Link[] {

@@ -21,7 +21,7 @@ export function scopeOf(workspaceId: string, billingAccount: string | null = nul
   ) as Scope;
 }
 
-interface OpOptions {
+export interface OpOptions {
   readonly expectRows?: 1;
   /** Receives the returned rows after the batch is durable and `commit` has resolved. */
   readonly taken?: (rows: readonly SqlRow[]) => void;

@@ -1,27 +1,14 @@
 // Stores the secrets of an install, encrypted and bound to workspace, install and name, and decides which of them a version gets.
 import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import type { Op, Scope, Store } from '../../../platform/store/store.ts';
 import type { PluginManifest, SecretRequest } from '../../../../sdk/plugin/manifest.ts';
 import type { Install } from '../installs/model.ts';
+import { pluginSecretTable } from '../tables.ts';
 
-const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
-  'plugin_secrets.of_install',
-  'SELECT name, sealed FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
-);
-const storeSecret = tenantStatement(
-  'plugin_secrets.store',
-  `INSERT INTO plugin_secrets (workspace_id, id, install_id, name, sealed) VALUES (:ws, :id, :installId, :name, :sealed)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET sealed = excluded.sealed`,
-);
-const drop = tenantStatement(
-  'plugin_secrets.drop',
-  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND id = :id',
-);
-const dropAll = tenantStatement(
-  'plugin_secrets.drop_all',
-  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
-);
+const ofInstall = pluginSecretTable.select('of_install', ['name', 'sealed'], ['install_id']);
+const storeSecret = pluginSecretTable.upsert('store', ['id', 'install_id', 'name', 'sealed'], ['sealed']);
+const drop = pluginSecretTable.remove('drop', ['id']);
+const dropAll = pluginSecretTable.remove('drop_all', ['install_id']);
 
 const idOf = (installId: string, name: string): string => `${installId}/${name}`;
 
@@ -31,7 +18,7 @@ export async function openSecrets(
   scope: Scope,
   installId: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await store.read(scope, ofInstall, { installId });
+  const rows = await ofInstall.all(store, scope, { install_id: installId });
   return new Map(
     rows.map(({ name, sealed }) => {
       const purpose = sealedFor('plugin-secret', scope.workspaceId, idOf(installId, name));
@@ -48,15 +35,15 @@ export function storeSecretOp(
 ): Op {
   const id = idOf(installId, name);
   const sealed = sealing.seal(value, sealedFor('plugin-secret', scope.workspaceId, id));
-  return tenantOp(scope, storeSecret, { id, installId, name, sealed });
+  return storeSecret(scope, { id, install_id: installId, name, sealed });
 }
 
 export function dropSecretOp(scope: Scope, installId: string, name: string): Op {
-  return tenantOp(scope, drop, { id: idOf(installId, name) });
+  return drop(scope, { id: idOf(installId, name) });
 }
 
 export function dropSecretsOp(scope: Scope, installId: string): Op {
-  return tenantOp(scope, dropAll, { installId });
+  return dropAll(scope, { install_id: installId });
 }
 
 /** Secrets by name, as declared by the last version that had them. */

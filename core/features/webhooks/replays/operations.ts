@@ -28,7 +28,8 @@ import {
 import { readTime } from '../../../platform/lib/time/time.ts';
 import { readPage } from '../../../platform/store/page.ts';
 import { endpointModel, type Endpoint } from '../endpoints/model.ts';
-import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';
+import { replayTable } from '../tables.ts';
+import * as rows from './rows.ts';
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = enumeration(
@@ -93,7 +94,7 @@ export async function createReplay(
   requireReadScopes(ctx, endpoint);
   if (!endpoint.enabled) throw new ApiError('conflict', 'The endpoint is disabled. Enable it, then replay.');
   const range = await rangeOf(ctx, input);
-  const row: ReplayRow = {
+  const row: rows.ReplayRow = {
     id: ctx.ids.next(idPrefixes.replay),
     endpoint_id: endpointId,
     since: range.since,
@@ -109,7 +110,7 @@ export async function createReplay(
   };
   return {
     changes: [],
-    ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
+    ops: [rows.insertReplay(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
     body: showReplay(row),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/replays/${row.id}`,
@@ -121,14 +122,14 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
   await getEntity(ctx, endpointModel, endpointId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'replays',
-    select: replayColumns,
+    select: replayTable.columns.join(', '),
     where: [{ sql: 'endpoint_id = :endpointId', params: { endpointId } }],
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
     parameters: { endpointId },
   });
-  return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
+  return { data: data.map((row) => showReplay(row as rows.ReplayRow)), pageInfo };
 }
 
 /** @throws ApiError not_found */
@@ -144,13 +145,16 @@ export async function cancelReplay(ctx: Context, id: string, queue: WorkQueue): 
   const now = ctx.nowMs();
   return {
     changes: [],
-    ops: [cancelReplayOp(ctx.scope, id, now), queue.remove(ctx.scope, id)],
+    ops: [
+      rows.cancelReplay(ctx.scope, { id, status: 'canceled', finished_at: now }, { expectRows: 1 }),
+      queue.remove(ctx.scope, id),
+    ],
     body: showReplay({ ...row, status: 'canceled', finished_at: now }),
   };
 }
 
-async function find(ctx: Context, id: string): Promise<ReplayRow> {
-  const row = await ctx.store.readOne(ctx.scope, findReplay, { id });
+async function find(ctx: Context, id: string): Promise<rows.ReplayRow> {
+  const row = await rows.findReplay.one(ctx.store, ctx.scope, { id });
   if (!row) throw notFound();
   return row;
 }
@@ -193,7 +197,7 @@ function timesOf(ctx: Context, input: Static<typeof ReplayCreate>) {
   return { since, until };
 }
 
-function showReplay(row: ReplayRow) {
+function showReplay(row: rows.ReplayRow) {
   return {
     id: row.id,
     webhookId: row.endpoint_id,

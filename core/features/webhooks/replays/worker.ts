@@ -31,7 +31,7 @@ async function step(options: ReplaysOptions, item: WorkItem, queue: WorkQueue): 
   const { deliveries } = options;
   const { store } = options.services;
   const { scope, id } = item;
-  const replay = await store.readOne(scope, findReplay, { id });
+  const replay = await findReplay.one(store, scope, { id });
   if (replay?.status !== 'running') {
     await store.commit([queue.finish(item)]);
     return false;
