@@ -16,6 +16,7 @@ export const migrationTable = defineTable('migrations', {
   owner: 'server',
   retention: { bound: 'one for each version of the schema' },
   exported: ofServer,
+  log: { local: 'facts of the installation' },
   quotes: serverFacts,
 });
 
@@ -23,6 +24,7 @@ export const logHeadTable = defineTable('log_head', {
   owner: 'server',
   retention: oneRow,
   exported: ofServer,
+  log: { local: 'the log itself' },
   quotes: numbers,
 });
 
@@ -30,6 +32,7 @@ export const installationTable = defineTable('installation', {
   owner: 'server',
   retention: oneRow,
   exported: ofServer,
+  log: { local: 'facts of the installation' },
   quotes: serverFacts,
 });
 
@@ -37,6 +40,7 @@ export const wallClockTable = defineTable('wall_clock', {
   owner: 'server',
   retention: { bound: 'one for each type of work' },
   exported: ofServer,
+  log: { local: 'work of the server' },
   quotes: numbers,
 });
 
@@ -44,6 +48,7 @@ export const logCutTable = defineTable('log_cuts', {
   owner: 'workspace',
   retention: { bound: 'one for each restore' },
   exported: { not: 'the new server has its own log generations' },
+  log: { local: 'the log itself' },
   quotes: numbers,
 });
 
@@ -58,6 +63,7 @@ export const cursorTable = defineTable('cursors', {
     where: "consumer LIKE 'reaction %'",
     formats: { consumer: pattern(reactionCursor), sequence: integer() },
   },
+  log: { local: 'work of the server' },
   quotes: numbers,
 });
 
@@ -100,6 +106,7 @@ export const eventTable = defineTable('events', {
       data_json: object,
     },
   },
+  log: { local: 'the log itself' },
   quotes: { none: 'history keeps its content' },
 });
 
@@ -107,6 +114,7 @@ export const eventFileTable = defineTable('event_files', {
   owner: 'workspace',
   retention: { bound: 'one for a few hundred archived events' },
   exported: { not: 'old events are exported with their content' },
+  log: { local: 'the log itself' },
   quotes: { none: 'history keeps its content' },
 });
 
@@ -114,6 +122,7 @@ export const pastSubscriptionTable = defineTable('past_subscriptions', {
   owner: 'workspace',
   retention: { bound: 'each is removed once its consumer has advanced past it' },
   exported: { not: 'plugins are installed again, with consent on the new server' },
+  log: { local: 'settings while work needs them' },
   quotes: { none: 'settings' },
 });
 
@@ -138,6 +147,7 @@ export const dueWorkTable = defineTable('due_work', {
       due_at: integer(),
     },
   },
+  log: { local: 'work of the server' },
   quotes: numbers,
   orphans: [
     {
@@ -157,6 +167,7 @@ export const idempotencyTable = defineTable('idempotency', {
   owner: 'workspace',
   retention: { expires: 'expires_at' },
   exported: serverWork,
+  log: { local: 'responses of one day' },
   quotes: { none: 'a stored response ends after one day' },
 });
 
@@ -164,5 +175,6 @@ export const orderVersionTable = defineTable('order_versions', {
   owner: { issues: 'id', boards: 'id', teams: 'id', projects: 'id', workspaces: 'id' },
   retention: { withOwner: true },
   exported: { not: 'they order the writes of the exporting server; ranks and positions are exported' },
+  log: { local: 'order of the writes of the server' },
   quotes: numbers,
 });

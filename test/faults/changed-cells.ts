@@ -1,17 +1,14 @@
 // Changes single cells of the tables that the doctor's replay covers, each in a transaction that is rolled back.
 import Database from 'libsql';
-import { contracts, eventsOf } from '../../core/features/contracts.ts';
+import { contracts } from '../../core/features/contracts.ts';
 import { structure } from '../../core/app/doctor/database-checks.ts';
+import { derived } from '../../core/app/doctor/row-checks.ts';
 import { replay } from '../../core/app/doctor/replay.ts';
-import { contractsOfServer, tables } from '../../core/features/tables.ts';
+import { contractsOfServer, tableOf, tables } from '../../core/features/tables.ts';
+import type { TableName } from '../../core/platform/store/generated/schema.ts';
 import { storedModels } from '../../core/app/features.ts';
 import type { Random } from '../random.ts';
-import type { RowSubject } from '../../core/kernel/checks.ts';
-
-/** Columns that the event log does not record, or not completely. */
-export const unloggedColumns: readonly string[] = tables.flatMap(({ name, unlogged }) =>
-  Object.keys(unlogged).map((column) => `${name}.${column}`),
-);
+import type { Finding, RowSubject } from '../../core/kernel/checks.ts';
 
 type Value = string | number | null;
 
@@ -22,17 +19,16 @@ interface Column {
   readonly notnull: number;
 }
 
-/** Every column that the event log records. */
-export function loggedColumns(db: Database.Database): Column[] {
-  const logged = contracts.flatMap(({ name, events }) => {
-    const model = storedModels.get(name);
-    return model && eventsOf(events).length > 0 ? [model.table] : [];
-  });
-  return [...logged, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
-    (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
+/** Every column that the event log or other rows determine, according to the declarations of tables. */
+export function determinedColumns(db: Database.Database): Column[] {
+  return tables.flatMap(({ name: table, log, unlogged, derived }) => {
+    if (typeof log === 'object' || table === 'search_index') return [];
+    const byRows = new Set(derived.flatMap(({ columns }) => columns));
+    return (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
       .map((column) => ({ ...column, table }))
-      .filter(({ name }) => name !== 'workspace_id' && !unloggedColumns.includes(`${table}.${name}`)),
-  );
+      .filter(({ name }) => name !== 'workspace_id' && !(name in unlogged))
+      .filter(({ name }) => log !== 'derived' || byRows.has(name));
+  });
 }
 
 /**
@@ -49,8 +45,9 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
   if (possible.length === 0) return null;
   const row = random.of(possible);
   const value = changed(row[name] ?? null, column, random);
-  const where = table === 'issue_labels' ? 'issue_id = ?2 AND label_id = ?3' : 'id = ?2';
-  const keys = table === 'issue_labels' ? [row.issue_id, row.label_id] : [row.id];
+  const { key } = tableOf[table as TableName];
+  const where = key.map((column, at) => `${column} = ?${at + 2}`).join(' AND ');
+  const keys = key.map((column) => row[column]!);
   db.exec('BEGIN');
   try {
     db.prepare(`UPDATE ${table} SET ${name} = ?1 WHERE ${where}`).run([value, ...keys]);
@@ -127,7 +124,9 @@ const subjectOf = (db: Database.Database): RowSubject => ({
 
 function isDetected(db: Database.Database): boolean {
   try {
-    return [replay, structure].some(({ look }) => look(subjectOf(db)).some(({ level }) => level === 'error'));
+    return [replay, structure, derived].some(({ look }) =>
+      (look(subjectOf(db)) as readonly Finding[]).some(({ level }) => level !== 'note'),
+    );
   } catch {
     return true;
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/app/config/config.ts';
 import { fileCheck } from '../../core/features/attachments/checks.ts';
-import { searchCheck } from '../../core/features/search/checks.ts';
+import { derived } from '../../core/app/doctor/row-checks.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { blobPath, digestIn } from '../../core/platform/store/files/blobs.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 const subject = () => openSubject(readConfig({ dataDir }, {}), clock.now());
-async function findingsOf(check: typeof fileCheck): Promise<string[]> {
+async function findingsOf(check: typeof fileCheck | typeof derived): Promise<string[]> {
   const looking = subject();
   const findings = await check.look(looking);
   looking.close();
@@ -50,11 +50,11 @@ function change(sql: string): void {
 }
 
 test('an index that contradicts the rows is reported and rebuilt, and pending updates are no contradiction', async () => {
-  expect(await findingsOf(searchCheck)).toEqual([]);
+  expect(await findingsOf(derived)).toEqual([]);
   change(`DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE id LIKE 'cmt_%');
     DELETE FROM search_documents WHERE id = (SELECT id FROM issues WHERE title = 'Zebra stripes');
     DELETE FROM search_pending;`);
-  expect(await findingsOf(searchCheck)).toEqual([
+  expect(await findingsOf(derived)).toEqual([
     'warning: 1 issues are missing from the search index.',
     'warning: 1 index entries belong to deleted texts or to another team.',
     'warning: 1 index entries have no words.',
@@ -63,7 +63,7 @@ test('an index that contradicts the rows is reported and rebuilt, and pending up
   await expect(mend(subject(), 'search', { backup: null, yes: false, altered: false })).resolves.toBe(
     'cleared the index. The server indexes 3 texts after its next start.',
   );
-  expect(await findingsOf(searchCheck)).toEqual([]);
+  expect(await findingsOf(derived)).toEqual([]);
   const app = await startApp({ clock, dataDir }, workspace);
   for (const [q, count] of [
     ['zebra', 2],
@@ -71,7 +71,7 @@ test('an index that contradicts the rows is reported and rebuilt, and pending up
   ])
     expect((await app.call('GET', `/api/v1/search?q=${q}`)).json.data).toHaveLength(Number(count));
   await app.stop();
-  expect(await findingsOf(searchCheck)).toEqual([]);
+  expect(await findingsOf(derived)).toEqual([]);
 });
 
 test('missing, damaged and orphaned contents are reported', async () => {

@@ -6,7 +6,7 @@ import { features } from '../features.ts';
 import { pages, schema, structure, texts } from './database-checks.ts';
 import { backups, clock, disk, identity, machine, permissions } from './directory-checks.ts';
 import { replay } from './replay.ts';
-import { archive, key, log, orphans, work } from './row-checks.ts';
+import { archive, derived, key, log, orphans, work } from './row-checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
@@ -24,6 +24,7 @@ export const checks: readonly Check<Subject>[] = [
   log,
   archive,
   replay,
+  derived,
   ...features.flatMap((feature) => feature.checks ?? []),
   orphans,
   work,

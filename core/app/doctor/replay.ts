@@ -15,7 +15,7 @@ import type { SqlRow } from '../../platform/store/statement.ts';
 import { storedModels } from '../features.ts';
 import { factsOf, referencesOf } from './facts.ts';
 import { type Comparison, type LastEvents, lastEventsOf, missingFrom, readEvent } from './last-events.ts';
-import { attachments, labelsOf, relations } from './related.ts';
+import { labelsOf, partsOfIssues } from './related.ts';
 import { contractsOfServer } from '../../features/tables.ts';
 
 /** Every event contains the whole object, so the last event of an object determines its row. */
@@ -30,8 +30,7 @@ export const replay: RowCheck = {
     return [
       ...compareRows(subject, last, [...comparisons, labelsOf(subject)]),
       ...missingRows(subject, last),
-      ...relations(subject, last),
-      ...attachments(subject, last),
+      ...partsOfIssues(subject, last, references),
       ...unread(subject),
     ];
   },

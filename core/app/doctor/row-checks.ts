@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path';
 import { tableOf, tables } from '../../features/tables.ts';
 import { createSecretOpener, endpointModel, openAddress } from '../../features/webhooks/index.ts';
 import type { Table } from '../../kernel/table/define.ts';
-import { type Check, error, type Finding, note, some, warning } from '../../kernel/checks.ts';
+import {
+  type Check,
+  error,
+  type Finding,
+  note,
+  type RowSubject,
+  some,
+  warning,
+} from '../../kernel/checks.ts';
 import { createSealing, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { createArchive } from '../../platform/store/files/archive.ts';
 import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/files/installation.ts';
@@ -141,6 +149,24 @@ export const orphans: Check<Subject> = {
       const [row] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table.name} WHERE ${where}`);
       return row && row.count > 0 ? [warning(`Orphaned rows: ${row.count} ${what}.`, 'orphans')] : [];
     });
+  },
+};
+
+export const derived: Check<RowSubject> = {
+  name: 'derived',
+  holds: 'values that follow from other rows agree with them',
+  readsDatabase: true,
+  look({ rows }) {
+    return tables
+      .flatMap((table) => table.derived)
+      .flatMap(({ what, sql, repairedBy }): Finding[] => {
+        const [row] = rows<{ count: number }>(`SELECT count(*) AS count ${sql}`);
+        if (!row || row.count === 0) return [];
+        const message = `${row.count} ${what}.`;
+        return [
+          repairedBy === undefined ? error(`${message} Restore a backup.`) : warning(message, repairedBy),
+        ];
+      });
   },
 };
 

@@ -9,6 +9,7 @@ export const apiKeyTable = defineTable('api_keys', {
   owner: { members: 'member_id' },
   retention: { days: 'deleted', when: ['t.revoked_at <= :before OR t.expires_at <= :before'] },
   exported: { not: 'keys belong to a server; create new ones with `tatami keys create`' },
+  log: 'own',
   quotes: { none: 'settings' },
   unlogged: {
     secret_hash: 'hash of a secret',

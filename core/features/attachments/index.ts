@@ -9,6 +9,7 @@ import { fileRoutes } from './files.ts';
 import { attachmentModel, withIssueEvents, attached } from './model.ts';
 import { fileCheck } from './checks.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
+import { issueOfFact } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { ana, sampleId, sampleIssue, timeAfter, type Samples } from '../../kernel/samples.ts';
 
@@ -77,5 +78,6 @@ export const attachments = defineFeature({
   name: 'attachments',
   resources: [resource],
   samples,
+  facts: { attachment: () => [issueOfFact()] },
   checks: [fileCheck],
 });

@@ -8,6 +8,7 @@ export const boardTable = defineTable('boards', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });
 
@@ -16,5 +17,6 @@ export const boardCardTable = defineTable('board_cards', {
   retention: { withOwner: true },
   // Plugin runs that move many cards create ranks above the limit of other ranks.
   exported: { formats: { rank: rank(100) } },
+  log: { local: 'ranks, of which events show those of moved cards' },
   quotes: { none: 'ids and ranks' },
 });

@@ -12,5 +12,6 @@ export const commentTable = defineTable('comments', {
   retains: { comments: 'parent_id' },
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: { formats: { mention_ids_json: json(Type.Array(idOf(member.id))) } },
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

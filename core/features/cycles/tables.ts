@@ -11,6 +11,7 @@ export const cycleTable = defineTable('cycles', {
     forever: 'a team creates one every few weeks, and issues, numbers and progress refer to them',
   },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
   unlogged: { settled_at: 'internal state, which no request shows' },
 });
@@ -21,5 +22,6 @@ export const cycleIssueTable = defineTable('cycle_issues', {
     bound: 'one for each issue that was in a cycle; they select the events from which progress is computed',
   },
   exported: { formats: { id: id(issue.id), rolled_to: id(cycle.id) } },
+  log: { local: 'index of the log' },
   quotes: { none: 'ids and times' },
 });

@@ -7,5 +7,6 @@ export const fieldTable = defineTable('fields', {
   owner: 'workspace',
   retention: { forever: 'people create them one by one, and issues, keys and history refer to them' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

@@ -9,6 +9,7 @@ export const inboxItemTable = defineTable('inbox_items', {
   owner: { issues: 'issue_id', members: 'member_id' },
   retention: { days: 'deleted', since: 'archived_at' },
   exported: {},
+  log: 'own',
   quotes: { elsewhere: 'the purge of a proposal removes its text from the items that quote it' },
 });
 
@@ -16,5 +17,6 @@ export const inboxPreferenceTable = defineTable('inbox_preferences', {
   owner: { members: 'id' },
   retention: { bound: 'one for each member' },
   exported: { formats: { off_json: json(Type.Array(Type.Enum([...switchableReasons]))) } },
+  log: { local: 'settings of a member' },
   quotes: { none: 'settings' },
 });

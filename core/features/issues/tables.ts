@@ -52,25 +52,42 @@ export const issueTable = defineTable('issues', {
       fields_json: json(fieldsResponse),
     },
   },
+  log: 'own',
   quotes: { none: 'people write its texts' },
   unlogged: {
     updated_at: 'comments and attachments change it without an event of the issue',
-    sla_due_at: 'SLA clocks change it without an event of the issue',
   },
+  derived: [
+    {
+      columns: ['sla_due_at'],
+      what: 'issues have another SLA due time than their clocks',
+      sql: `FROM issues AS t WHERE t.sla_due_at <> coalesce((SELECT min(c.due_at) FROM sla_clocks AS c INDEXED BY sla_clocks_open
+        WHERE c.workspace_id = t.workspace_id AND c.issue_id = t.id AND c.ended_at IS NULL), 8640000000000000)`,
+    },
+  ],
 });
 
 export const issueLabelTable = defineTable('issue_labels', {
   owner: { issues: 'issue_id', labels: 'label_id' },
   retention: { withOwner: true },
   exported: {},
+  log: 'issue',
   quotes: { none: 'ids and times' },
-  unlogged: { created_at: 'internal state, which no request shows' },
+  derived: [
+    {
+      columns: ['created_at'],
+      what: 'labels of issues have another creation time than their issue',
+      sql: `FROM issue_labels AS t JOIN issues AS i ON i.workspace_id = t.workspace_id AND i.id = t.issue_id
+        WHERE i.created_at <> t.created_at`,
+    },
+  ],
 });
 
 export const formerIdentifierTable = defineTable('former_identifiers', {
   owner: { teams: 'team_id' },
   retention: { bound: 'one for each identifier of an issue that was moved or purged' },
   exported: { formats: { number: integer(1), issue_id: id(issue.id) } },
+  log: { local: 'index of the log' },
   quotes: { none: 'ids and numbers' },
 });
 
@@ -78,5 +95,6 @@ export const purgedIssueTable = defineTable('purged_issues', {
   owner: 'workspace',
   retention: { bound: 'each is removed once no stored data refers to the issue' },
   exported: { not: 'it is work of the exporting server' },
+  log: { local: 'work of the server' },
   quotes: { none: 'ids and times' },
 });

@@ -7,5 +7,6 @@ export const labelTable = defineTable('labels', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

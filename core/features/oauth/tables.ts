@@ -7,6 +7,7 @@ export const oauthAppTable = defineTable('oauth_apps', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: { not: 'apps belong to a server and are registered again on the new one' },
+  log: 'own',
   quotes: { none: 'people write its texts' },
   unlogged: { secrets_json: 'hash of a secret' },
 });
@@ -22,6 +23,7 @@ export const oauthClientTable = defineTable('oauth_clients', {
     ],
   },
   exported: { not: 'apps ask for consent again on the new server' },
+  log: { local: 'facts of a program' },
   quotes: { none: 'facts of a program' },
 });
 
@@ -30,6 +32,7 @@ export const grantTable = defineTable('grants', {
   owner: { members: 'member_id' },
   retention: { days: 'deleted', since: 'revoked_at' },
   exported: { not: 'apps ask for consent again on the new server' },
+  log: 'own',
   quotes: { none: 'settings' },
   unlogged: { last_used_at: 'internal state, which no request shows' },
 });
@@ -38,5 +41,6 @@ export const oauthTokenTable = defineTable('oauth_tokens', {
   owner: 'server',
   retention: { expires: 'expires_at' },
   exported: { not: 'tokens belong to the server that issued them; apps ask for consent again' },
+  log: { local: 'secrets' },
   quotes: { none: 'settings' },
 });

@@ -10,6 +10,7 @@ export const workspaceTable = defineTable('workspaces', {
   owner: 'workspace',
   retention: { forever: 'people create them one by one, and issues, keys and history refer to them' },
   exported: { place: 'first' },
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });
 
@@ -33,6 +34,7 @@ export const memberTable = defineTable('members', {
     arrives: { joined_at: 'NULL', email_key: "lower(trim(value->>'email'))" },
     formats: { teams_json: json(Type.Array(uuid)) },
   },
+  log: 'own',
   quotes: { none: 'people write its texts' },
   unlogged: {
     joined_at: 'changes with the membership, without an event of its object',
@@ -44,6 +46,7 @@ export const accountTable = defineTable('accounts', {
   owner: 'server',
   retention: { forever: 'people create them one by one, and memberships refer to them' },
   exported: { not: 'accounts belong to a server; members are invited again on the new one' },
+  log: { local: 'facts of a person, which no workspace sees' },
   quotes: { none: 'facts of a person' },
 });
 
@@ -51,6 +54,7 @@ export const membershipTable = defineTable('memberships', {
   owner: { members: 'member_id', accounts: 'account_id' },
   retention: { bound: 'one for each member who has signed in' },
   exported: { not: 'accounts belong to a server; members are invited again on the new one' },
+  log: { local: 'facts of a person, which no workspace sees' },
   quotes: { none: 'ids' },
 });
 
@@ -58,5 +62,6 @@ export const invitationTable = defineTable('invitations', {
   owner: { members: 'member_id' },
   retention: { expires: 'expires_at' },
   exported: { not: 'a link opens the server that created it' },
+  log: { local: 'secrets' },
   quotes: { none: 'facts of a person' },
 });

@@ -7,5 +7,6 @@ export const pipelineTable = defineTable('pipelines', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

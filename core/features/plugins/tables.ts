@@ -16,6 +16,7 @@ export const pluginTable = defineTable('plugins', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: again,
+  log: 'own',
   quotes: { none: 'settings and the manifest' },
   unlogged: {
     manifest_json: partly,
@@ -40,6 +41,7 @@ export const pluginCodeTable = defineTable('plugin_code', {
   },
   exported: again,
   isLarge: true,
+  log: { local: 'code of a package' },
   quotes: { none: 'code' },
 });
 
@@ -48,6 +50,7 @@ export const pluginVersionTable = defineTable('plugin_versions', {
   retention: { untilDeleted: 'plugins' },
   exported: again,
   isLarge: true,
+  log: { local: 'earlier versions, of which events show the current one' },
   quotes: { none: 'settings and the manifest' },
 });
 
@@ -55,6 +58,7 @@ export const pluginSecretTable = defineTable('plugin_secrets', {
   owner: { plugins: 'install_id' },
   retention: { bound: 'each is removed with its install' },
   exported: again,
+  log: { local: 'secrets' },
   quotes: { none: 'secrets' },
 });
 
@@ -63,6 +67,7 @@ export const pluginKvTable = defineTable('plugin_kv', {
   retention: { untilDeleted: 'plugins' },
   exported: again,
   isLarge: true,
+  log: { local: 'values of a plugin' },
   quotes: { none: 'values belong to the plugin, which removes what it stored' },
 });
 
@@ -70,6 +75,17 @@ export const pluginKvUsageTable = defineTable('plugin_kv_usage', {
   owner: { plugins: 'id' },
   retention: { untilDeleted: 'plugins' },
   exported: again,
+  log: 'derived',
+  derived: [
+    {
+      columns: ['id', 'keys'],
+      what: 'plugins have another number of keys than their stored values',
+      sql: `FROM plugin_kv_usage AS t WHERE t.keys <> (SELECT count(*) FROM plugin_kv AS k
+        WHERE k.workspace_id = t.workspace_id AND k.install_id = t.id)
+        AND EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = t.workspace_id AND p.id = t.id AND p.deleted_at IS NULL)`,
+    },
+  ],
+  unlogged: { bytes: hidden, version: hidden, changes: hidden },
   quotes: numbers,
 });
 
@@ -77,6 +93,7 @@ export const pluginUsageTable = defineTable('plugin_usage', {
   owner: 'workspace',
   retention: { days: 'deliveries', when: ['(t.day + 1) * 86400000 <= :before'] },
   exported: again,
+  log: { local: 'counted work' },
   quotes: numbers,
 });
 
@@ -84,6 +101,7 @@ export const pluginScopeUseTable = defineTable('plugin_scope_use', {
   owner: { plugins: 'install_id' },
   retention: { untilDeleted: 'plugins' },
   exported: again,
+  log: { local: 'counted work' },
   quotes: numbers,
 });
 
@@ -92,6 +110,7 @@ export const pluginBackfillTable = defineTable('plugin_backfills', {
   retains: { plugins: 'install_id' },
   retention: { days: 'deliveries', since: 'finished_at' },
   exported: again,
+  log: { local: 'work of the server' },
   quotes: numbers,
 });
 
@@ -101,6 +120,7 @@ export const oneTimeJobTable = defineTable('one_time_jobs', {
     bound: 'each is removed when it is due or its plugin is removed; at most 1,000 for each plugin',
   },
   exported: again,
+  log: { local: 'work of a plugin' },
   quotes: { none: 'values belong to the plugin, and end when the job is due' },
 });
 
@@ -108,6 +128,7 @@ export const pluginRouteTable = defineTable('plugin_routes', {
   owner: { plugins: 'install_id' },
   retention: { bound: 'one for each route of a plugin, removed with the plugin' },
   exported: again,
+  log: { local: 'settings and secrets' },
   quotes: { none: 'settings and secrets' },
 });
 
@@ -115,6 +136,7 @@ export const routeSignatureTable = defineTable('route_signatures', {
   owner: 'workspace',
   retention: { bound: 'each expires after ten minutes' },
   exported: again,
+  log: { local: 'signatures of ten minutes' },
   quotes: { none: 'signatures' },
 });
 
@@ -124,6 +146,7 @@ export const runTable = defineTable('runs', {
   idPrefix: idPrefixes.run,
   retention: { days: 'runs', since: 'finished_at', byId: true },
   exported: notWork,
+  log: { local: 'work of the server' },
   quotes: {
     columns: ['event_id', 'effects_json', 'logs_json', 'result_json', 'input_json', 'error_json'],
     event: 'event_id',
@@ -155,6 +178,7 @@ export const runRecordTable = defineTable('run_records', {
   retention: { days: 'recordings', since: 'finished_at', byId: true },
   exported: notWork,
   isLarge: true,
+  log: { local: 'work of the server' },
   quotes: { columns: ['data'], atOnce: 10 },
 });
 
@@ -163,6 +187,7 @@ export const journalTable = defineTable('journal', {
   retention: { days: 'runs', since: 'created_at' },
   exported: notWork,
   isLarge: true,
+  log: { local: 'work of the server' },
   quotes: { of: 'runs', by: 'run_id', where: 'finished_at IS NOT NULL' },
 });
 
@@ -171,6 +196,7 @@ export const storedChangeTable = defineTable('stored_changes', {
   retention: { days: 'undo', since: 'created_at' },
   exported: { not: 'plugins and their runs are not exported, so there is nothing to undo' },
   isLarge: true,
+  log: { local: 'values before changes' },
   quotes: {
     columns: ['changes'],
     atOnce: 20,
@@ -189,6 +215,7 @@ export const backtestTable = defineTable('backtests', {
   retention: { days: 'runs', since: 'finished_at' },
   exported: notWork,
   isLarge: true,
+  log: { local: 'work of the server' },
   quotes: {
     columns: ['report_json'],
     byEvents: true,
@@ -202,6 +229,7 @@ export const shadowTable = defineTable('shadows', {
   retention: { untilDeleted: 'plugins' },
   exported: notWork,
   isLarge: true,
+  log: { local: 'work of the server' },
   quotes: {
     columns: ['report_json'],
     byEvents: true,

@@ -7,5 +7,6 @@ export const projectUpdateTable = defineTable('project_updates', {
   owner: { projects: 'project_id' },
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

@@ -12,6 +12,7 @@ export const projectTable = defineTable('projects', {
   owner: 'workspace',
   retention: { forever: 'people create them one by one, and issues, keys and history refer to them' },
   exported: { formats: { members_json: json(Type.Array(idOf(member.id))) } },
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });
 
@@ -22,5 +23,6 @@ export const projectIssueTable = defineTable('project_issues', {
       'one for each issue that was in a project; they select the events from which daily progress is computed',
   },
   exported: { formats: { id: id(issue.id) } },
+  log: { local: 'index of the log' },
   quotes: { none: 'ids' },
 });

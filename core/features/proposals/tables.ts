@@ -10,6 +10,7 @@ export const proposalTable = defineTable('proposals', {
   owner: 'workspace',
   retention: { days: 'runs', since: 'decided_at' },
   exported: { not: 'its secrets are encrypted with the key of the server' },
+  log: 'own',
   quotes: { elsewhere: 'forgetInProposals rejects a pending proposal, which is a change with events' },
   unlogged: {
     actor_json: partly,

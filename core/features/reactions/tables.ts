@@ -14,5 +14,6 @@ export const reactionTable = defineTable('reactions', {
   },
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: { formats: { subject_id: id(issue.id, comment.id) } },
+  log: 'own',
   quotes: { none: 'ids and emoji' },
 });

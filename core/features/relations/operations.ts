@@ -34,7 +34,7 @@ const endOf = (column: string): Column<End> => ({
 
 const storedFields = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
 type Relation = EntityOf<typeof relation, typeof storedFields>;
-type RelationType = Relation['type'];
+export type RelationType = Relation['type'];
 
 /** Returns true if the change creates or restores the object. */
 const isAdded = (
@@ -121,7 +121,7 @@ function issueReference({ id, teamId, number }: End, { teams }: Directory) {
   return { id, identifier: number === null ? null : `${teams.get(teamId)?.key ?? ''}-${number}` };
 }
 
-const inverse: Readonly<Record<RelationType, RelationType>> = {
+export const inverse: Readonly<Record<RelationType, RelationType>> = {
   blocks: 'blocked_by',
   blocked_by: 'blocks',
   duplicate_of: 'duplicated_by',

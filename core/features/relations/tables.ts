@@ -9,6 +9,7 @@ export const relationTable = defineTable('relations', {
   owner: { issues: ['from_id', 'issue_id'] },
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'issue',
   quotes: { none: 'ids and times' },
   unlogged: {
     creator_kind: partly,

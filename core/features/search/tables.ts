@@ -1,12 +1,20 @@
 // Tables of the full-text index.
 import { defineTable } from '../../kernel/table/define.ts';
 
+const waits = (of: string): string =>
+  `EXISTS (SELECT 1 FROM search_pending AS p WHERE p.workspace_id = ${of}.workspace_id AND p.id = ${of}.id)`;
+const has = (of: string): string =>
+  `EXISTS (SELECT 1 FROM search_documents AS d WHERE d.workspace_id = ${of}.workspace_id AND d.id = ${of}.id)`;
+const issueOf = (of: string): string =>
+  `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = ${of}.workspace_id AND i.id = ${of}.issue_id AND i.deleted_at IS NULL`;
+
 const exported = { not: 'the new server indexes the texts again' };
 
 export const searchIndexTable = defineTable('search_index', {
   owner: 'server',
   retention: { bound: 'each is removed with its row of search_documents' },
   exported,
+  log: 'derived',
   quotes: { elsewhere: 'an issue is removed from the index when it is deleted' },
 });
 
@@ -14,6 +22,41 @@ export const searchDocumentTable = defineTable('search_documents', {
   owner: 'workspace',
   retention: { bound: 'each is removed when its issue or comment is deleted' },
   exported,
+  log: 'derived',
+  // Changed texts that wait to be indexed are ignored. The index does not contain the texts, so that they are not compared.
+  derived: [
+    {
+      columns: [],
+      what: 'issues are missing from the search index',
+      sql: `FROM issues AS t WHERE t.deleted_at IS NULL AND NOT ${has('t')} AND NOT ${waits('t')}`,
+      repairedBy: 'search',
+    },
+    {
+      columns: [],
+      what: 'comments are missing from the search index',
+      sql: `FROM comments AS t WHERE t.deleted_at IS NULL AND ${issueOf('t')}) AND NOT ${has('t')} AND NOT ${waits('t')}`,
+      repairedBy: 'search',
+    },
+    {
+      columns: ['id', 'issue_id', 'team_id'],
+      what: 'index entries belong to deleted texts or to another team',
+      sql: `FROM search_documents AS t WHERE NOT ${waits('t')} AND NOT (${issueOf('t')} AND i.team_id = t.team_id) AND (t.id = t.issue_id
+      OR EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = t.workspace_id AND c.id = t.id AND c.deleted_at IS NULL)))`,
+      repairedBy: 'search',
+    },
+    {
+      columns: ['doc'],
+      what: 'index entries have no words',
+      sql: 'FROM search_documents AS t WHERE NOT EXISTS (SELECT 1 FROM search_index_docsize AS s WHERE s.id = t.doc)',
+      repairedBy: 'search',
+    },
+    {
+      columns: [],
+      what: 'word lists have no index entry',
+      sql: 'FROM search_index_docsize AS t WHERE t.id NOT IN (SELECT doc FROM search_documents)',
+      repairedBy: 'search',
+    },
+  ],
   quotes: { none: 'ids and numbers' },
 });
 
@@ -21,5 +64,6 @@ export const searchPendingTable = defineTable('search_pending', {
   owner: 'workspace',
   retention: { bound: 'each is removed once its text is indexed' },
   exported,
+  log: { local: 'work of the server' },
   quotes: { none: 'ids and numbers' },
 });

@@ -8,6 +8,7 @@ export const sessionTable = defineTable('sessions', {
   owner: { accounts: 'account_id' },
   retention: { expires: 'expires_at' },
   exported,
+  log: { local: 'facts of a person' },
   quotes,
 });
 
@@ -15,6 +16,7 @@ export const passwordResetTable = defineTable('password_resets', {
   owner: { accounts: 'account_id' },
   retention: { expires: 'expires_at' },
   exported,
+  log: { local: 'secrets' },
   quotes,
 });
 
@@ -22,6 +24,7 @@ export const passkeyTable = defineTable('passkeys', {
   owner: { accounts: 'account_id' },
   retention: { bound: 'up to 20 for each account' },
   exported,
+  log: { local: 'facts of a person' },
   quotes,
 });
 
@@ -29,6 +32,7 @@ export const oneTimeCodeTable = defineTable('one_time_codes', {
   owner: { accounts: 'id' },
   retention: { bound: 'one for each account' },
   exported,
+  log: { local: 'secrets' },
   quotes,
 });
 
@@ -36,6 +40,7 @@ export const recoveryCodeTable = defineTable('recovery_codes', {
   owner: { accounts: 'account_id' },
   retention: { bound: 'ten for each account; each is removed when it is used' },
   exported,
+  log: { local: 'secrets' },
   quotes,
 });
 
@@ -43,6 +48,7 @@ export const linkedAccountTable = defineTable('linked_accounts', {
   owner: { accounts: 'account_id' },
   retention: { bound: 'one for each provider and account' },
   exported,
+  log: { local: 'facts of a person' },
   quotes,
 });
 
@@ -50,5 +56,6 @@ export const challengeTable = defineTable('challenges', {
   owner: 'server',
   retention: { expires: 'expires_at' },
   exported,
+  log: { local: 'secrets' },
   quotes,
 });

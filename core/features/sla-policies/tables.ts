@@ -7,5 +7,6 @@ export const slaPolicyTable = defineTable('sla_policies', {
   owner: 'workspace',
   retention: { forever: 'people create them one by one, and issues, keys and history refer to them' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

@@ -10,6 +10,7 @@ export const slaClockTable = defineTable('sla_clocks', {
   owner: { issues: 'issue_id' },
   retention: { withOwner: true },
   exported: { formats: { counted_from: moment, sequence: integer() } },
+  log: 'own',
   quotes: { none: 'ids and times' },
   unlogged: { counted_from: hidden, sequence: hidden },
 });

@@ -8,5 +8,6 @@ export const subscriberTable = defineTable('subscribers', {
   owner: { issues: 'issue_id', members: 'member_id' },
   retention: { withOwner: true },
   exported: { formats: { muted: flag } },
+  log: 'own',
   quotes: { none: 'ids and times' },
 });

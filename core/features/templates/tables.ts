@@ -14,5 +14,6 @@ export const templateTable = defineTable('templates', {
   exported: {
     formats: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsResponse) },
   },
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

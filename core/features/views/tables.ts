@@ -7,5 +7,6 @@ export const viewTable = defineTable('views', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
+  log: 'own',
   quotes: { none: 'people write its texts' },
 });

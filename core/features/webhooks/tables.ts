@@ -13,6 +13,7 @@ export const endpointTable = defineTable('endpoints', {
   owner: 'workspace',
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: notEndpoints,
+  log: 'own',
   quotes: { none: 'settings' },
   unlogged: {
     url: sealed,
@@ -29,6 +30,7 @@ export const endpointHealthTable = defineTable('endpoint_health', {
   owner: { endpoints: 'id' },
   retention: { withOwner: true },
   exported: notEndpoints,
+  log: { local: 'work of the server' },
   quotes: { none: 'numbers and times' },
 });
 
@@ -38,6 +40,7 @@ export const deliveryTable = defineTable('deliveries', {
   idPrefix: idPrefixes.delivery,
   retention: { days: 'deliveries', since: 'finished_at', byId: true },
   exported: notWork,
+  log: { local: 'work of the server' },
   quotes: { none: 'payloads are read from the event log' },
 });
 
@@ -45,6 +48,7 @@ export const attemptTable = defineTable('attempts', {
   owner: { deliveries: 'delivery_id' },
   retention: { withOwner: true },
   exported: notWork,
+  log: { local: 'work of the server' },
   quotes: { none: 'responses of the receiver' },
 });
 
@@ -53,5 +57,6 @@ export const replayTable = defineTable('replays', {
   retains: { endpoints: 'endpoint_id' },
   retention: { days: 'deliveries', since: 'finished_at' },
   exported: notWork,
+  log: { local: 'work of the server' },
   quotes: { none: 'ids, numbers and times' },
 }).typed<{ status: 'running' | 'done' | 'canceled' }>();

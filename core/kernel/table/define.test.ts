@@ -8,6 +8,7 @@ const decided = {
   retention: { days: 'deleted', since: 'deleted_at' },
   exported: {},
   quotes: { none: 'people write its texts' },
+  log: 'own',
 } as const;
 
 test('a declaration gets its key and columns from the schema', () => {
@@ -34,13 +35,15 @@ test('a misspelt table or column does not compile', () => {
 });
 
 test('a table without an owner, a retention, an export decision or its quotations does not compile', () => {
-  const { owner, retention, exported, quotes } = decided;
+  const { owner, retention, exported, quotes, log } = decided;
   // @ts-expect-error the owner is missing
-  expect(() => defineTable('views', { retention, exported, quotes })).toThrow();
+  expect(() => defineTable('views', { retention, exported, quotes, log })).toThrow();
   // @ts-expect-error the retention is missing
-  defineTable('views', { owner, exported, quotes });
+  defineTable('views', { owner, exported, quotes, log });
   // @ts-expect-error the decision about the export is missing
-  defineTable('views', { owner, retention, quotes });
+  defineTable('views', { owner, retention, quotes, log });
   // @ts-expect-error the decision about quotations is missing
-  defineTable('views', { owner, retention, exported });
+  defineTable('views', { owner, retention, exported, log });
+  // @ts-expect-error what determines the rows is missing
+  defineTable('views', { owner, retention, exported, quotes });
 });

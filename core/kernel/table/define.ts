@@ -109,6 +109,24 @@ interface Orphans {
   readonly where: string;
 }
 
+/**
+ * Source that determines a row, so that the doctor can compare it. `own`: the last event of its object. `issue`: events of its
+ * issue. `derived`: other rows. `local`: nothing, for a reason.
+ */
+type Explanation = 'own' | 'issue' | 'derived' | { readonly local: string };
+
+/** Comparison of columns with other rows. */
+interface Derived<C> {
+  /** Columns that it determines; none if it only bounds their values. */
+  readonly columns: readonly C[];
+  /** Disagreeing rows in the plural, as the end of a sentence that begins with their number. */
+  readonly what: string;
+  /** SQL from FROM on that selects the disagreeing rows. */
+  readonly sql: string;
+  /** Id of the fix of the doctor; without one, a backup must be restored. */
+  readonly repairedBy?: string;
+}
+
 interface TableSpec<N extends TableName> {
   /** Contract of the stored objects, from which their events and most columns follow. */
   readonly contract?: Contract;
@@ -119,8 +137,11 @@ interface TableSpec<N extends TableName> {
   readonly retention: Retention<ColumnOf<N>>;
   readonly exported: Export<ColumnOf<N>> | { readonly not: string };
   readonly quotes: Quotes<N>;
-  /** Columns that the event log does not record, or not completely, with the reason. */
+  readonly log: Explanation;
+  /** Columns that the log does not record, or not completely, with the reason. */
   readonly unlogged?: { readonly [C in ColumnOf<N>]?: string };
+  /** Values that follow from other rows. */
+  readonly derived?: readonly Derived<ColumnOf<N>>[];
   /** Prefix of the ids, if each begins with the creation time, by which old rows are found. */
   readonly idPrefix?: string;
   /** True if a row may have megabytes, so that a step removes few. */
@@ -158,7 +179,9 @@ export interface Table<N extends TableName = TableName> {
     | { readonly elsewhere: string }
     | { readonly of: TableName; readonly by: string; readonly where?: string }
     | AnyForgetting;
+  readonly log: Explanation;
   readonly unlogged: Readonly<Record<string, string>>;
+  readonly derived: readonly Derived<string>[];
   readonly idPrefix: string | null;
   readonly isLarge: boolean;
   readonly orphans: readonly Orphans[];
@@ -190,6 +213,7 @@ export function defineTable<const N extends TableName>(name: N, spec: TableSpec<
     retains: linksOf(retains),
     references,
     unlogged: unlogged as Readonly<Record<string, string>>,
+    derived: spec.derived ?? [],
     idPrefix: spec.idPrefix ?? null,
     isLarge: spec.isLarge ?? false,
     orphans: spec.orphans ?? [],
