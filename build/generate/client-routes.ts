@@ -3,7 +3,6 @@
 import type { Route } from '../../core/kernel/http/route.ts';
 import { createMe } from '../../core/features/me/routes.ts';
 import { actionRoutes } from '../../core/features/plugins/inbound/actions.ts';
-import { backtestRoutes } from '../../core/features/plugins/backtests/routes.ts';
 import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';
 import { backfillRoutes } from '../../core/features/plugins/backfill/routes.ts';
 import { inboundRoutes } from '../../core/features/plugins/inbound/routes.ts';
@@ -15,8 +14,8 @@ import { createPublicTriage } from '../../core/features/plugins/public-triage.ts
 import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
 import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
 import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
-import { shadowRoutes } from '../../core/features/plugins/shadows/routes.ts';
 import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
+import { trialRoutes } from '../../core/features/plugins/trial/routes.ts';
 import { undoRoutes } from '../../core/features/plugins/undo/routes.ts';
 import { proposalRoutes } from '../../core/features/proposals/routes.ts';
 import { resourceRoutes } from '../../core/app/features.ts';
@@ -42,8 +41,7 @@ const all: readonly Route[] = [
   ...installRoutes(nothing()),
   ...versionRoutes(nothing()),
   ...runRoutes(nothing()),
-  ...backtestRoutes(nothing()),
-  ...shadowRoutes(nothing()),
+  ...trialRoutes(nothing()),
   ...recorderRoutes(nothing()),
   ...budgetRoutes(nothing()),
   ...backfillRoutes(nothing()),

@@ -19,7 +19,7 @@ import type { Recorder } from './recorder/recorder.ts';
 import type { Registry } from './installs/registry.ts';
 import type { RunEnds } from './inbound/answer.ts';
 import type { SandboxOnDemand } from './sandbox.ts';
-import type { EndedRun } from './shadows/work.ts';
+import type { EndedRun } from './trial/shadows.ts';
 import type { AllModels } from './undo/models.ts';
 
 /** Dependencies that the server provides. */

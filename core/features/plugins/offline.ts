@@ -1,6 +1,6 @@
 // Exports for commands that work without a server: small modules that load quickly.
 
-export type { BacktestReport, GateReport } from './backtests/schema.ts';
+export type { BacktestReport, GateReport, ShadowReport } from './trial/schema.ts';
 export { describePackage } from './packages.ts';
 export { firstPartyNames, packFirstParty } from './packages.ts';
 export type { Consent } from './installs/schema.ts';
@@ -12,7 +12,6 @@ export { withLocalSandbox } from './sandbox.ts';
 export { whyNotItsCode, type Recording } from './recorder/recording.ts';
 export { replay, type Divergence, type Replayed } from './recorder/replay.ts';
 export { sdkSources } from './packages.ts';
-export type { ShadowReport } from './shadows/rows.ts';
 export {
   isPublicKey,
   isSignedBy,

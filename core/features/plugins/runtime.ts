@@ -11,7 +11,8 @@ import { idPrefixes } from '../../platform/lib/ids.ts';
 import { type Op, scopeOf } from '../../platform/store/store.ts';
 import type { ForgetInMemory } from '../../kernel/table/forget.ts';
 import { createBudgetWaits, type BudgetWaits, deferringBudget } from './budgets/waits.ts';
-import { createBacktests, type Backtests } from './backtests/worker.ts';
+import { createBacktests, type Backtests } from './trial/backtests.ts';
+import { createTrialEngine } from './trial/engine.ts';
 import { createCallQueue } from './host-calls/bridge.ts';
 import { backfillOps } from './backfill/rows.ts';
 import { createBackfillWorker } from './backfill/worker.ts';
@@ -27,7 +28,7 @@ import { createRunner, type Runner } from './planning/runner.ts';
 import type { AttemptDeps, PluginDeps, RunDeps, PluginRuntimeOptions } from './deps.ts';
 import { createRunEnds, type RunEnds } from './inbound/answer.ts';
 import { findRun } from './runs/rows.ts';
-import { createShadowWork, type ShadowWork } from './shadows/work.ts';
+import { createShadowWork, type ShadowWork } from './trial/shadows.ts';
 import { createNotifyLoop } from './planning/loops.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
@@ -37,7 +38,7 @@ import { unheldNarrowing } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage } from './budgets/usage.ts';
-import { backtestRoutes } from './backtests/routes.ts';
+import { trialRoutes } from './trial/routes.ts';
 import { backfillRoutes } from './backfill/routes.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { trustOf } from './installs/versions/check.ts';
@@ -48,7 +49,7 @@ import { actionRoutes } from './inbound/actions.ts';
 import { scheduledRoutes } from './schedules/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplayRun, recorderRoutes } from './recorder/routes.ts';
-import { checkModes, modeFieldsOf } from './modes/mode-fields.ts';
+import { checkModes, modeFieldsOf } from './trial/mode-fields.ts';
 import { sourceOfRequests, proposalRoutes } from '../proposals/index.ts';
 import { inboundPerMinuteMax, createRunRate } from './planning/limits.ts';
 import { createRegistry } from './installs/registry.ts';
@@ -58,7 +59,6 @@ import { storeChangesOps } from './undo/stored-changes.ts';
 import { undoModelsOf } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
-import { shadowRoutes } from './shadows/routes.ts';
 
 /** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
@@ -127,7 +127,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     async stop() {
       stopping = true;
       await consumer.stop();
-      backtests.work.stop();
+      backtests.stop();
       for (const queue of queues) await queue.stop();
       const ended = runs.stop();
       // Runs that are still in progress after the grace period continue on the next start.
@@ -184,13 +184,11 @@ function routesOf(
     checkUrl: deps.egress.checkUrl,
     baseUrl: services.baseUrl,
   };
-  const { queue, work } = backtests;
   const installRules = { ...rules, codeStored: registry.codeStored, stateOps };
   return [
     ...installRoutes(installRules),
     ...versionRoutes(installRules),
-    ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
-    ...shadowRoutes({ ...rules, shadows }),
+    ...trialRoutes({ ...rules, backtests, shadows, source: registry.source }),
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
@@ -303,8 +301,10 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
     capacity: concurrentOneTimeJobs,
     perform: createOneTimeWorker(deps, runs),
   });
-  const backtests = createBacktests({ ...attemptDeps, isBusy: runner.isBusy });
-  const shadows: ShadowWork = createShadowWork({ ...deps, engine: backtests.engine });
+  const trialDeps = { ...attemptDeps, isBusy: runner.isBusy };
+  const engine = createTrialEngine(trialDeps);
+  const backtests = createBacktests(trialDeps, engine);
+  const shadows: ShadowWork = createShadowWork(deps, engine);
   const queues = { runs, schedules, oneTimeJobs, backfills };
   return { ...queues, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }

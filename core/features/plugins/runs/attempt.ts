@@ -7,7 +7,7 @@ import { scopeOfEvent } from '../../../kernel/rights/rights.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { callHost } from '../host-calls/bridge.ts';
-import type { World } from '../backtests/trial.ts';
+import type { World } from '../trial/world.ts';
 import { createMeter, type Meter } from '../budgets/budget.ts';
 import { hostGatewayOf, principalOf, type BridgeCall, type HostGateway } from '../host-calls/gateway.ts';
 import type { AttemptDeps, PluginDeps } from '../deps.ts';

@@ -21,7 +21,7 @@ import { counted } from '../../../platform/lib/text/words.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import type { Op } from '../../../platform/store/store.ts';
 import { proposalModel } from '../../proposals/index.ts';
-import { takeApprovalsBack } from '../modes/source.ts';
+import { takeApprovalsBack } from '../trial/proposals.ts';
 import { findRun } from '../runs/rows.ts';
 
 /** Limit of undone runs and proposals per request. */

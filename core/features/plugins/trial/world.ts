@@ -6,34 +6,19 @@ import type { Route } from '../../../kernel/http/route.ts';
 import type { SeenPast } from '../../../kernel/resource/as-of/past.ts';
 import type { HostGateway } from '../host-calls/gateway.ts';
 import type { OwnValues } from '../kv/own.ts';
-import { type RunValues, createValues } from './values.ts';
+import type { RunValues } from './values.ts';
 import * as callErrors from '../../../../sdk/plugin/errors.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
-import { type Install, installModel } from '../installs/model.ts';
-import type { Attempts } from '../runs/attempt.ts';
-import { previewEffects, type RunEffect } from '../runs/effects.ts';
+import type { Attempts, RunAttempt } from '../runs/attempt.ts';
+import { previewEffects } from '../runs/effects.ts';
 import { queuedRow, type RunRow } from '../runs/rows.ts';
-import type { RequestedCode } from './rows.ts';
+import type { RunResult } from './comparisons.ts';
+import type { Version } from './versions.ts';
 
-/** A version under test. */
-export interface Version {
-  readonly install: Install;
-  readonly source: string;
-  /** Install id under which the isolates of this version run. */
-  readonly isolateId: string;
-  /** Returns the stored values of the plugin for the next run. */
-  readonly values: () => RunValues;
-}
-
-/** Result of a run. */
-export interface RunResult {
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly effects: readonly RunEffect[];
-}
-
+/** Result of a trial run. */
 export interface Tried extends RunResult {
   readonly cpuMs: number;
   /** Error code of each refused call; null for an answered one. */
@@ -42,44 +27,55 @@ export interface Tried extends RunResult {
   readonly asOfNow: readonly string[];
 }
 
-/** Limit of attempts of an interrupted run. */
-const attemptsMax = 3;
+/** Result of a version that does not subscribe to the event. */
+export const notSubscribed: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
 
-interface Order {
+interface TrialRun {
+  readonly scope: Scope;
+  readonly event: EventRow;
+  readonly past: SeenPast;
+  readonly signal: AbortSignal;
   /** Live run that a shadow repeats; default a new run. */
-  readonly again?: RunRow;
+  readonly live?: RunRow | undefined;
   /**
-   * Resolves when the earlier trials have ended. The trial ends after them, and is repeated if they changed
+   * Resolves when the earlier trial runs have ended. This one ends after them, and is repeated if they changed
    * values that it read.
    */
   readonly before?: Promise<unknown>;
 }
 
-export type TryOn = (
-  scope: Scope,
-  version: Version,
-  event: EventRow,
-  past: SeenPast,
-  signal: AbortSignal,
-  order?: Order,
-) => Promise<Tried>;
+export type TryOn = (version: Version, run: TrialRun) => Promise<Tried>;
 
-export function createTrials(deps: PluginDeps, attempts: Attempts): TryOn {
-  return async (scope, version, event, past, signal, { again, before } = {}) => {
+/** Limit of attempts of an interrupted trial run. */
+const attemptsMax = 3;
+
+/** Repeats an attempt that other runs or a restart of the sandbox interrupted. */
+export async function uninterrupted<Made extends Pick<RunAttempt, 'outcome'>>(
+  signal: AbortSignal,
+  attempt: () => Promise<Made>,
+): Promise<Made> {
+  for (let attempts = 1; ; attempts++) {
+    const made = await attempt();
+    if (made.outcome.status !== 'interrupted' || attempts >= attemptsMax || signal.aborted) return made;
+  }
+}
+
+export function createTryOn(deps: PluginDeps, attempts: Attempts): TryOn {
+  return async (version, { scope, event, past, signal, live, before }) => {
     const { install } = version;
-    const run = again ?? runOf(version, event);
+    const run = live ? { ...live, mode: install.mode } : runOf(version, event);
     try {
-      for (let attempt = 1; ;) {
-        const values = version.values();
-        const asOfNow: string[] = [];
-        const world = worldOf(version, past, values, (operation) => void asOfNow.push(operation));
-        const performed = await attempts.make({ item: { scope }, run, event, signal, world }, install);
-        const { outcome, staged } = performed;
-        const seen = { cpuMs: outcome.cpuMs, calls: performed.calls.map(({ code }) => code), asOfNow };
-        if (outcome.status === 'interrupted' && attempt++ < attemptsMax && !signal.aborted) continue;
+      for (;;) {
+        const { outcome, staged, calls, values, asOfNow } = await uninterrupted(signal, async () => {
+          const [values, asOfNow] = [version.values(), [] as string[]];
+          const world = worldOf(version, past, values, (operation) => void asOfNow.push(operation));
+          const tried = { item: { scope }, run, event, signal, world };
+          return { ...(await attempts.make(tried, install)), values, asOfNow };
+        });
         await before;
-        // The earlier trials have ended, so their values are final.
+        // The earlier trial runs have ended, so their values are final.
         if (values.isStale() && !signal.aborted) continue;
+        const seen = { cpuMs: outcome.cpuMs, calls: calls.map(({ code }) => code), asOfNow };
         if (outcome.status === 'succeeded') {
           values.commit();
           const at = { scope, directory: past.directory };
@@ -127,45 +123,6 @@ function runOf({ install, isolateId }: Version, event: EventRow): RunRow {
     },
     event.createdAt,
   );
-}
-
-/** @param isolateId install id for the isolates of the versions; must be unique to this backtest */
-export function versionsOf({ installId, versions }: RequestedCode, isolateId: string): Version[] {
-  return versions.map(({ code, grant, settings }, index) => ({
-    install: asInstalled(installId, code, { grant, settings }),
-    source: code.code,
-    isolateId: `${isolateId}${index === 0 ? '' : `.${index}`}`,
-    values: createValues(),
-  }));
-}
-
-export function asInstalled(
-  id: string,
-  { manifest, sha256 }: RequestedCode['versions'][number]['code'],
-  terms: { readonly grant: Install['grant']; readonly settings: Install['settings'] },
-): Install {
-  return installModel.create({
-    id,
-    pluginId: manifest.id,
-    pluginVersion: manifest.version,
-    sha256,
-    manifest,
-    ...terms,
-    mode: 'simulate',
-    modes: {},
-    offered: {},
-    secretsSet: {},
-    publisher: null,
-    pending: null,
-    probationLeft: 0,
-    budget: { whenSpent: 'stop' },
-    state: 'active',
-    stateReason: null,
-    sinceSequence: 0,
-    createdAt: 0,
-    updatedAt: 0,
-    deletedAt: null,
-  }).after;
 }
 
 /**

@@ -1,11 +1,12 @@
-// Accumulates the effects of a version, event by event, into the report of a backtest.
+// Accumulates the results of trials, event by event, into the reports of backtests, gates and shadows.
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import type { RunEffect } from '../runs/effects.ts';
-import { type Afterwards, fieldEffectsOf, isSame } from './fields.ts';
-import type { Agreement, BacktestReport, FieldReport, Sampled } from './schema.ts';
-import type { Tried } from './trial.ts';
+import { type Afterwards, type Difference, differencesOf, fieldEffectsOf, isSame } from './comparisons.ts';
+import type { Compare, EventWindow } from './engine.ts';
+import type { Agreement, BacktestReport, FieldReport, GateReport, Sampled } from './schema.ts';
+import type { Tried } from './world.ts';
 
 /** Limit of effects that the report lists. */
 const effectsMax = 500;
@@ -15,24 +16,22 @@ const distinctMax = 100;
 /** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
 
-interface Window {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-}
-
 type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
 type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
 
+/** Collects the effects of a version, and compares them with what people and its original runs did. */
 export interface Collector {
-  /** Adds the outcome of a run. Returns its new effects on issue fields, to be passed to `compare`. */
-  add(event: EventRow, tried: Tried): readonly RunEffect[];
-  compare(event: EventRow, effect: RunEffect, after: Afterwards): void;
+  readonly compare: Compare;
   readonly runs: number;
   readonly cpuMs: number;
-  report(more: Pick<BacktestReport, 'window' | 'events' | 'endedBy'>): BacktestReport;
+  report(more: Pick<BacktestReport, 'events' | 'endedBy'>): BacktestReport;
 }
 
-export function createCollector({ sinceMs, untilMs }: Window): Collector {
+/** @param afterwardsOf returns the changes that followed the event of an effect */
+export function createCollector(
+  window: Pick<EventWindow, 'sinceMs' | 'untilMs' | 'to'>,
+  afterwardsOf: (event: EventRow, effect: RunEffect) => Promise<Afterwards>,
+): Collector {
   const comparisons = createComparisons();
   const others = new Map<string, SampledCount>();
   const failures = new Map<string, SampledCount>();
@@ -54,6 +53,18 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
     sampled(others, `${effect.kind} ${effect.action}`, { eventId: event.id, values });
   };
 
+  const addRun = (event: EventRow, tried: Tried): void => {
+    cpu.push(tried.cpuMs);
+    cpuMs += tried.cpuMs;
+    calls += tried.calls.length;
+    refused += tried.calls.filter((code) => code === 'egress_denied').length;
+    for (const operation of tried.asOfNow) asOfNow.set(operation, (asOfNow.get(operation) ?? 0) + 1);
+    if (!tried.error) return;
+    failed++;
+    const { code, message } = tried.error;
+    sampled(failures, code, { eventId: event.id, message: short(message) }, shapeOf(message));
+  };
+
   return {
     get runs() {
       return cpu.length;
@@ -61,40 +72,30 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
     get cpuMs() {
       return cpuMs;
     },
-    add(event, tried) {
-      cpu.push(tried.cpuMs);
-      cpuMs += tried.cpuMs;
-      calls += tried.calls.length;
-      refused += tried.calls.filter((code) => code === 'egress_denied').length;
-      for (const operation of tried.asOfNow) asOfNow.set(operation, (asOfNow.get(operation) ?? 0) + 1);
-      if (tried.error) {
-        failed++;
-        const { code, message } = tried.error;
-        sampled(failures, code, { eventId: event.id, message: short(message) }, shapeOf(message));
-      }
-      const compared: RunEffect[] = [];
-      for (const effect of tried.effects)
+    async compare({ event, tried: [tried] }) {
+      addRun(event, tried!);
+      for (const effect of tried!.effects)
         if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
-        else if (isNew(effect)) compared.push(effect);
+        else if (isNew(effect)) comparisons.add(event, effect, await afterwardsOf(event, effect));
         else repeated++;
-      return compared;
     },
-    compare: comparisons.add,
-    report({ window, events, endedBy }) {
-      return {
-        window,
-        events,
-        endedBy,
-        runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
-        ...comparisons.shown(),
-        effectsRepeated: repeated,
-        others: [...others.values()],
-        failures: [...failures.values()],
-        asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
-        costs: { ...costsOf(cpu, calls, (untilMs - sinceMs) / dayMs), callsRefused: refused },
-      };
-    },
+    report: (more) => ({
+      window: toWindowResponse(window),
+      ...more,
+      runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
+      ...comparisons.shown(),
+      effectsRepeated: repeated,
+      others: [...others.values()],
+      failures: [...failures.values()],
+      asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
+      costs: { ...costsOf(cpu, calls, (window.untilMs - window.sinceMs) / dayMs), callsRefused: refused },
+    }),
   };
+}
+
+function toWindowResponse({ sinceMs, untilMs, to }: Parameters<typeof createCollector>[0]) {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
 }
 
 /** Collects effects on issue fields and compares them with the later changes. */
@@ -185,4 +186,34 @@ function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, 
   all.set(key, entry);
   entry.count++;
   if (entry.samples.length < samplesMax) entry.samples.push(sample);
+}
+
+/** Compares two versions with each other. */
+export function createGateComparison() {
+  let report: GateReport = { runs: 0, same: 0, different: 0, differences: [] };
+  const compare: Compare = ({ event, tried: [old, next] }) => {
+    const fields = differencesOf(old!, next!);
+    report = counted(report, fields);
+    if (fields.length > 0) report.differences.push(differenceAt(event, fields));
+  };
+  return { compare, report: () => report };
+}
+
+/** Counts an event on which two versions ran. */
+export function counted<Totals extends Pick<GateReport, 'runs' | 'same' | 'different'>>(
+  totals: Totals,
+  fields: readonly Difference[],
+): Totals {
+  const { runs, same, different } = totals;
+  const isEqual = fields.length === 0;
+  return {
+    ...totals,
+    runs: runs + 1,
+    same: isEqual ? same + 1 : same,
+    different: isEqual ? different : different + 1,
+  };
+}
+
+export function differenceAt<Fields>({ id, type, createdAt }: EventRow, fields: Fields) {
+  return { eventId: id, type, at: new Date(createdAt).toISOString(), fields };
 }

@@ -1,3 +1,4 @@
+// API schemas of backtests, gates and shadows.
 import { Type, type Static } from 'typebox';
 import {
   Closed,
@@ -18,6 +19,12 @@ const ms = (description: string) => Type.Number({ minimum: 0, description });
 const any = (description: string) => Type.Unknown({ description });
 const eventId = idOf(idPrefixes.event, 'Id of the event.');
 const issueId = Type.String({ description: 'Id of the issue.' });
+const eventFacts = {
+  eventId,
+  type: Type.String({ description: 'Event type.' }),
+  at: described(time, 'Time of the event.'),
+};
+const objectName = Type.String({ description: 'Type of the object, with the id of an existing object.' });
 const fieldName = Type.String({ description: 'Name of the field; `fields.<key>` for a custom field.' });
 
 const agreements = ['same', 'opposite', 'nothing'] as const;
@@ -149,12 +156,10 @@ export const GateReport = namedSchema(
     different: count('Number of runs with different effects.'),
     differences: Type.Array(
       Closed({
-        eventId,
-        type: Type.String({ description: 'Event type.' }),
-        at: described(time, 'Time of the event.'),
+        ...eventFacts,
         fields: Type.Array(
           Closed({
-            object: Type.String({ description: 'Type of the object, with the id of an existing object.' }),
+            object: objectName,
             field: Type.String({ description: 'Name of the field; `error` if one of the runs failed.' }),
             old: any('Value set by the installed version; null if it sets none.'),
             new: any('Value set by the other version; null if it sets none.'),
@@ -169,7 +174,8 @@ export const GateReport = namedSchema(
 export type GateReport = Static<typeof GateReport>;
 
 const packed = 'Package, as written by `tatami plugin pack`.';
-const document = Type.Object({}, { description: packed });
+const tested = { package: Type.Object({}, { description: packed }), signature: signatureInput };
+const settings = Type.Optional(installSettings);
 const window = {
   since: Type.Optional(described(requestTime, 'Start of the window; default 30 days before `until`.')),
   until: Type.Optional(described(requestTime, 'End of the window; default now.')),
@@ -180,26 +186,22 @@ const window = {
       description: 'Maximum number of events to run on; default 10,000.',
     }),
   ),
-  settings: Type.Optional(installSettings),
 };
 
-export const BacktestCreate = namedSchema(
-  'BacktestCreate',
-  Closed({ package: document, signature: signatureInput, ...window }),
-);
+export const BacktestCreate = namedSchema('BacktestCreate', Closed({ ...tested, ...window, settings }));
 export const PluginBacktest = namedSchema(
   'PluginBacktest',
   Closed({
     package: Type.Optional(Type.Object({}, { description: `${packed} Default: the installed version.` })),
     signature: signatureInput,
     ...window,
+    settings,
   }),
 );
 export const GateCreate = namedSchema(
   'GateCreate',
   Closed({
-    package: document,
-    signature: signatureInput,
+    ...tested,
     runs: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -207,7 +209,7 @@ export const GateCreate = namedSchema(
         description: 'Number of last runs to compare; default 20.',
       }),
     ),
-    settings: Type.Optional(installSettings),
+    settings,
   }),
 );
 
@@ -261,3 +263,67 @@ export const BacktestResponse = namedSchema(
     ),
   }),
 );
+
+const ShadowDifference = Closed({
+  runId: idOf(idPrefixes.run, 'Id of the run of the installed version.'),
+  ...eventFacts,
+  fields: Type.Array(
+    Closed({
+      object: objectName,
+      field: Type.String({
+        description: 'Name of the field; `error` of the object `run` if one of the runs failed.',
+      }),
+      real: any('Value set by the installed version; null if it set none.'),
+      shadow: any('Value that the shadow would have set; null if none.'),
+    }),
+    { description: 'Fields set differently, the first 50.' },
+  ),
+});
+
+const ShadowReport = Closed({
+  runs: count('Number of events on which both versions ran.'),
+  same: count('Number of events with the same effects in both versions.'),
+  different: count('Number of events with different effects.'),
+  failed: count('Number of failed runs of the shadow.'),
+  dropped: count('Number of runs of the installed version that the shadow skipped because it lagged behind.'),
+  cpuMs: ms('CPU time of the shadow, in milliseconds.'),
+  differences: Type.Array(ShadowDifference, {
+    description: 'Last 100 differences, newest first; empty without the scope `plugins:write`.',
+  }),
+});
+export type ShadowReport = Static<typeof ShadowReport>;
+
+export const emptyReport: ShadowReport = {
+  runs: 0,
+  same: 0,
+  different: 0,
+  failed: 0,
+  dropped: 0,
+  cpuMs: 0,
+  differences: [],
+};
+
+const stoppings = ['asked', 'upgraded', 'removed'] as const;
+export type StoppedBy = (typeof stoppings)[number];
+
+export const ShadowResponse = namedSchema(
+  'Shadow',
+  Closed({
+    pluginId: idOf(plugin.id, 'Id of the install.'),
+    pluginVersion: Type.String({ description: 'Version of the shadow.' }),
+    isRunning: Type.Boolean({ description: 'True while the shadow runs on new events.' }),
+    stoppedBy: nullable(
+      enumeration(
+        'ShadowStop',
+        stoppings,
+        'Reason of the stop: `asked` by a request, `upgraded` or `removed` with its install; null while running.',
+      ),
+    ),
+    waiting: count('Number of queued runs.'),
+    report: described(ShadowReport, 'Comparison with the installed version.'),
+    startedAt: described(time, 'Time of the start.'),
+    stoppedAt: nullable(described(time, 'Time of the stop; null while running.')),
+  }),
+);
+
+export const ShadowCreate = namedSchema('ShadowCreate', Closed({ ...tested, settings }));

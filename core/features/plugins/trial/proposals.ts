@@ -17,7 +17,8 @@ import { inputNow, inputOf } from '../runs/job.ts';
 import type { Attempts, TriedRun } from '../runs/attempt.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
-import { callerGone, createAskAsPlugin, divide } from './apply-modes.ts';
+import { callerGone, createAskAsPlugin, divide } from './effects.ts';
+import { uninterrupted } from './world.ts';
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
@@ -71,7 +72,9 @@ export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source
     try {
       // A simulated run sends no requests; it gets the recorded answers to earlier ones.
       const mode = ctx.simulates ? 'simulate' : 'propose';
-      const { outcome, staged } = await attempts.make(trying, { ...install, mode });
+      const { outcome, staged } = await uninterrupted(signal, () =>
+        attempts.make(trying, { ...install, mode }),
+      );
       if (outcome.status !== 'succeeded') return failed(ctx);
       const { propose, simulate } = divide(install, staged.writes, app());
       // Writes that the original run applied are not repeated. If it applied none, all its writes were

@@ -1,14 +1,19 @@
 import { expect, test } from 'bun:test';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import { createCollector } from './collector.ts';
-import { unwanted } from './worker.ts';
+import type { Compared } from './engine.ts';
+import { createCollector } from './reports.ts';
+import { notSubscribed } from './world.ts';
 
 test('percentiles use the nearest rank, also with few runs', () => {
   const report = (...cpu: number[]) => {
-    const collector = createCollector({ sinceMs: 0, untilMs: 86_400_000 });
-    for (const cpuMs of cpu) collector.add({ id: 'evt_1' } as EventRow, { ...unwanted, cpuMs });
+    const collector = createCollector({ sinceMs: 0, untilMs: 86_400_000, to: 0 }, () => Promise.reject());
+    for (const cpuMs of cpu)
+      void collector.compare({
+        event: { id: 'evt_1' } as EventRow,
+        past: {} as Compared['past'],
+        tried: [{ ...notSubscribed, cpuMs }],
+      });
     const { cpuMsP50, cpuMsP95 } = collector.report({
-      window: { since: '', until: '', toSequence: 0 },
       events: { looked: 0, wanted: 0, cut: 0 },
       endedBy: null,
     }).costs;

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { expandScopes } from '../../../kernel/rights/table.ts';
-import { pluginRef, pluginVisibility } from '../installs/rights.ts';
+import { pluginRef, pluginVisibility, steering } from '../installs/rights.ts';
 import {
   backtestPackage,
   backtestPlugin,
@@ -13,9 +13,20 @@ import {
   getBacktest,
   grantOf,
   listBacktests,
-  type BacktestRules,
-} from './backtests.ts';
-import { BacktestCreate, BacktestListed, BacktestResponse, GateCreate, PluginBacktest } from './schema.ts';
+  type TrialRules,
+  beginShadow,
+  getShadow,
+  stopShadow,
+} from './operations.ts';
+import {
+  BacktestCreate,
+  BacktestListed,
+  BacktestResponse,
+  GateCreate,
+  PluginBacktest,
+  ShadowCreate,
+  ShadowResponse,
+} from './schema.ts';
 
 const packageBytesMax = 6 * 1024 * 1024;
 const ofPlugin = Closed({ id: pluginRef });
@@ -44,11 +55,11 @@ const visibilityOrInstall: AlsoNeeded = {
   },
 };
 
-export function backtestRoutes(rules: BacktestRules): Route[] {
-  return [...routesOfPlugin(rules), ...routesOfAll(rules), ...routesOfOne(rules)];
+export function trialRoutes(rules: TrialRules): Route[] {
+  return [...routesOfPlugin(rules), ...routesOfAll(rules), ...routesOfOne(rules), ...shadowRoutes(rules)];
 }
 
-function routesOfPlugin(rules: BacktestRules): Route[] {
+function routesOfPlugin(rules: TrialRules): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -87,7 +98,7 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
   ];
 }
 
-function routesOfAll(rules: BacktestRules): Route[] {
+function routesOfAll(rules: TrialRules): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -127,7 +138,7 @@ function routesOfAll(rules: BacktestRules): Route[] {
   ];
 }
 
-function routesOfOne(rules: BacktestRules): Route[] {
+function routesOfOne(rules: TrialRules): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -153,6 +164,56 @@ function routesOfOne(rules: BacktestRules): Route[] {
       errors: ['conflict'],
       responses: { 200: BacktestResponse },
       write: (ctx, { params }) => cancelBacktest(ctx, params.id, rules),
+    }),
+  ];
+}
+
+const shadowPath = '/api/v1/plugins/{id}/shadow';
+
+function shadowRoutes(rules: TrialRules): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: shadowPath,
+      name: 'plugins.begin-shadow',
+      summary: 'Run another version of a plugin as a shadow',
+      description:
+        'The shadow runs on each event that the installed version has run on, with at most the same grant. It writes and sends nothing; its effects are compared with those of the installed version.',
+      scope: 'plugins:write',
+      also: steering,
+      limit: 'write',
+      params: ofPlugin,
+      body: ShadowCreate,
+      bodyBytesMax: packageBytesMax,
+      example: { package: { format: packageFormat } },
+      errors: ['conflict'],
+      responses: { 201: ShadowResponse },
+      write: (ctx, { params, body }) => beginShadow(ctx, params.id, body, rules),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: shadowPath,
+      name: 'plugins.shadow',
+      summary: 'Get the present or last shadow of a plugin',
+      scope: 'plugins:read',
+      also: pluginVisibility,
+      limit: 'read',
+      params: ofPlugin,
+      responses: { 200: ShadowResponse },
+      read: (ctx, { params }) => getShadow(ctx, params.id, rules),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: shadowPath,
+      name: 'plugins.stop-shadow',
+      summary: 'Stop the shadow of a plugin',
+      description: 'The report remains available until another shadow starts.',
+      scope: 'plugins:write',
+      limit: 'write',
+      params: ofPlugin,
+      errors: ['conflict'],
+      responses: { 204: null },
+      write: (ctx, { params, ifMatch }) => stopShadow(ctx, params.id, ifMatch, rules),
     }),
   ];
 }

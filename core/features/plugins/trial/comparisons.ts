@@ -1,11 +1,28 @@
-// Splits effects into single fields and compares them with the values that others set.
+// Splits the effects of a run into single fields, and compares them with those of another run or with the
+// values that others set.
 import { isDeepStrictEqual } from 'node:util';
 import { short } from '../../../kernel/changes/change.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { renderData, type EventFacts, type EventRow } from '../../../kernel/events/event.ts';
 import { pageOfSubject } from '../../../kernel/events/log/log.ts';
+import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
+
+/** Result of a run. */
+export interface RunResult {
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly effects: readonly RunEffect[];
+}
+
+/** Field that two runs on the same event set differently; a value is null if the run set none. */
+export interface Difference {
+  /** Type of the object with its id, or its number if the run created it. */
+  readonly object: string;
+  readonly field: string;
+  readonly old: unknown;
+  readonly new: unknown;
+}
 
 interface FieldEffect {
   /** Name of the field; `fields.<key>` for a custom field. */
@@ -93,32 +110,34 @@ export interface Afterwards {
   readonly run: ReadonlyMap<string, unknown>;
 }
 
-/**
- * @param fields names of the compared fields; the search ends once people have changed all of them
- * @param runId id of the plugin's original run for the event
- */
+/** @param installId install of the plugin whose original run for the event is compared */
 export async function afterwardsOf(
   store: Store,
   scope: Scope,
+  installId: string,
   event: EventRow,
-  { issueId, fields, runId }: { issueId: string; fields: readonly string[]; runId: string },
+  effect: RunEffect,
 ): Promise<Afterwards> {
+  const fields = fieldEffectsOf(effect).map(({ field }) => field);
+  const runId = derivedId(idPrefixes.run, event.id, installId);
   const people = new Map<string, unknown>();
   const run = new Map<string, unknown>();
   const untilMs = event.createdAt + afterwardsMs;
   const isRelevant = (one: EventFacts): boolean =>
-    one.entityType === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
+    one.entityType === 'issue' && one.entityId === effect.id && one.createdAt <= untilMs && !isOf(one, event);
   for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
-    const page = await pageOfSubject(store, scope, issueId, after, {
+    const page = await pageOfSubject(store, scope, effect.id, after, {
       limit: pageEvents,
       matches: isRelevant,
     });
     for (const one of page.events) {
-      const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'run' ? run : null;
+      const by = authorOf(one, runId);
+      const target = by === 'people' ? people : by === 'run' ? run : null;
       if (target)
         for (const [field, value] of changedBy(renderData(one)))
           if (!target.has(field)) target.set(field, value);
     }
+    // People have changed all compared fields.
     if (!page.more || fields.every((field) => people.has(field))) break;
     after = page.through;
   }
@@ -130,8 +149,35 @@ function isOf({ requestId }: EventFacts, event: EventRow): boolean {
   return requestId !== null && requestId === event.requestId;
 }
 
-function targetOf(event: EventRow, runId: string): 'people' | 'run' | null {
+function authorOf(event: EventRow, runId: string): 'people' | 'run' | null {
   const { kind } = event.actor;
   if (kind === 'user' || kind === 'api_key' || kind === 'app') return 'people';
   return event.cause.parentRunId === runId ? 'run' : null;
+}
+
+export function differencesOf(old: RunResult, next: RunResult): Difference[] {
+  const [was, is] = [valuesOf(old), valuesOf(next)];
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
+    const [object, field] = JSON.parse(key) as [string, string];
+    const [one, other] = [was.get(key) ?? null, is.get(key) ?? null];
+    return isDeepStrictEqual(one, other) ? [] : [{ object, field, old: one, new: other }];
+  });
+}
+
+/**
+ * Returns the set values by object and field. Created objects have different ids in each run, so they are
+ * numbered by type.
+ */
+function valuesOf({ error, effects }: RunResult): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  const createdCounts = new Map<string, number>();
+  if (error) values.set(JSON.stringify(['run', 'error']), `${error.code}: ${error.message}`);
+  for (const effect of effects) {
+    const ordinal = (createdCounts.get(effect.kind) ?? 0) + 1;
+    if (effect.action === 'create') createdCounts.set(effect.kind, ordinal);
+    const object = `${effect.kind} ${effect.action === 'create' ? `new ${ordinal}` : effect.id}`;
+    for (const { field, wouldBe } of fieldEffectsOf(effect))
+      values.set(JSON.stringify([object, field]), wouldBe);
+  }
+  return values;
 }

@@ -1,0 +1,289 @@
+// Performs trials: runs versions on the events of a source, with the state as of each event, and passes the
+// results to a comparison in the order of the events. A few runs are concurrent, but the results are the same
+// as in sequence. Live runs have priority. docs/decisions/0091.
+import type { Context } from '../../../kernel/context.ts';
+import { renderEvent, type EventRow } from '../../../kernel/events/event.ts';
+import { findEvent, pageAfter } from '../../../kernel/events/log/log.ts';
+import type { FilterFields } from '../../../platform/lib/filter/filter.ts';
+import { createSearched } from '../../../platform/lib/filter/filter-match.ts';
+import { createPasts, isNaming, type Pasts, type SeenPast } from '../../../kernel/resource/as-of/past.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import type { AttemptDeps } from '../deps.ts';
+import { principalOf } from '../host-calls/gateway.ts';
+import { matchingTypes } from '../installs/manifest.ts';
+import type { Install } from '../installs/model.ts';
+import { byTypeOf } from '../installs/registry.ts';
+import { findCut } from '../planning/loops.ts';
+import { createMatcher } from '../planning/planner.ts';
+import { createAttempts } from '../runs/attempt.ts';
+import type { RunRow } from '../runs/rows.ts';
+import { createTryOn, notSubscribed, type Tried, type TryOn } from './world.ts';
+import type { Version } from './versions.ts';
+
+const pageEvents = 200;
+/** CPU time limit of one backtest, in milliseconds. */
+const cpuMsMax = 10 * 60_000;
+/** Limit of events of a trial that are in progress. */
+const underWayMax = 4;
+/** Longest wait for live runs before each event, in milliseconds. */
+const politeMs = 50;
+const politeStepMs = 5;
+
+/** Event of a trial. */
+interface Subject {
+  readonly event: EventRow;
+  /** True if names may have changed since the event before, so that the past directory is read again. */
+  readonly namesMoved: boolean;
+  /** Versions of the trial that run on the event, because they subscribe to it. */
+  readonly versions: readonly Version[];
+  /** Live run on the event that the versions repeat. */
+  readonly live?: RunRow;
+}
+
+/** Runs of the versions on an event, one of each. */
+export interface Compared {
+  readonly event: EventRow;
+  readonly past: SeenPast;
+  readonly tried: readonly Tried[];
+}
+
+/** Called in the order of the events, one call at a time. */
+export type Compare = (compared: Compared) => Promise<void> | void;
+
+interface Trial {
+  readonly scope: Scope;
+  readonly versions: readonly [Version, ...Version[]];
+  readonly subjects: AsyncIterable<Subject> | Iterable<Subject>;
+  readonly compare: Compare;
+  readonly signal: AbortSignal;
+}
+
+export interface TrialDeps extends AttemptDeps {
+  /** True if live runs are in progress. */
+  readonly isBusy: () => boolean;
+}
+
+type Subscribes = (event: EventRow) => Promise<boolean>;
+
+export interface TrialEngine {
+  /** @throws if the signal is aborted, or a comparison fails */
+  perform(trial: Trial): Promise<void>;
+  /** Returns the filter for the events that a version subscribes to. */
+  subscribes(scope: Scope, version: Version): Promise<Subscribes>;
+}
+
+export function createTrialEngine(deps: TrialDeps): TrialEngine {
+  const { services } = deps;
+  const tryOn = createTryOn(deps, createAttempts(deps));
+  const matches = createMatcher(services.fairQueue);
+
+  const yieldToLiveRuns = async (signal: AbortSignal): Promise<void> => {
+    for (let waited = 0; deps.isBusy() && waited < politeMs; waited += politeStepMs)
+      await Bun.sleep(politeStepMs);
+    signal.throwIfAborted();
+  };
+
+  return {
+    async subscribes(scope, { install }) {
+      const directory = await deps.directoryOf(scope);
+      const filterFields = (type: string): FilterFields => deps.filterFields(type, directory);
+      const byType = byTypeOf({ log: services.log, filterFields }, [install]);
+      return async (event) => {
+        const [subscription] = byType.get(event.type) ?? [];
+        if (!subscription) return false;
+        const filtered = { envelope: renderEvent(event), searched: createSearched() };
+        return matches(scope, subscription, event, filtered);
+      };
+    },
+    async perform({ scope, versions, subjects, compare, signal }) {
+      const pasts = pastsOf(deps, scope, versions[0].install);
+      const underWay: Promise<void>[] = [];
+      let lastRuns: Promise<unknown> = Promise.resolve();
+      let lastCompared: Promise<unknown> = lastRuns;
+      const compareAfter = async (before: unknown, compared: Promise<Compared>): Promise<void> => {
+        const results = await compared;
+        await before;
+        signal.throwIfAborted();
+        await compare(results);
+      };
+      try {
+        for await (const subject of subjects) {
+          if (underWay.length >= underWayMax) await underWay.shift();
+          await yieldToLiveRuns(signal);
+          if (subject.namesMoved) pasts.moved();
+          const past = await pasts.at(subject.event);
+          const runs = tryAll(tryOn, versions, subject, { scope, past, signal, before: lastRuns });
+          const compared = compareAfter(lastCompared, runs);
+          // The rejection is thrown where the promise is awaited; this handler only prevents an unhandled one.
+          compared.catch(() => undefined);
+          underWay.push(compared);
+          [lastRuns, lastCompared] = [runs, compared];
+        }
+        for (const compared of underWay) await compared;
+      } finally {
+        await Promise.allSettled(underWay);
+      }
+    },
+  };
+}
+
+/** Runs the versions on an event, one after the other. */
+async function tryAll(
+  tryOn: TryOn,
+  versions: readonly Version[],
+  { event, live, versions: subscribed }: Subject,
+  on: Omit<Parameters<TryOn>[1], 'event' | 'live'>,
+): Promise<Compared> {
+  const tried: Tried[] = [];
+  for (const version of versions)
+    tried.push(subscribed.includes(version) ? await tryOn(version, { ...on, event, live }) : notSubscribed);
+  return { event, past: on.past, tried };
+}
+
+/** Returns the past states of a workspace that an install can read. */
+function pastsOf({ services, directoryOf }: TrialDeps, scope: Scope, install: Install): Pasts {
+  const { actor, scopes, narrowed } = principalOf(scope, install);
+  return createPasts(async (): Promise<Context> => ({
+    ...services,
+    scope,
+    workspaceId: scope.workspaceId,
+    directory: await directoryOf(scope),
+    actor,
+    authority: { actor },
+    scopes,
+    narrowed,
+    visibleTeams: null,
+    cause: null,
+    requestId: '',
+    traceparent: null,
+    staged: null,
+  }));
+}
+
+export interface Progress {
+  /** Number of events read so far, or of runs for a gate, and the total. */
+  readonly looked: number;
+  readonly of: number;
+}
+
+/** Events of a trial with the progress of reading them. */
+export interface Source {
+  readonly subjects: AsyncIterable<Subject>;
+  progress(): Progress;
+}
+
+export interface EventWindow {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Range of sequences: `after` exclusive, `to` inclusive. */
+  readonly after: number;
+  readonly to: number;
+  readonly eventsMax: number;
+}
+
+interface Sourcing {
+  readonly deps: TrialDeps;
+  readonly engine: TrialEngine;
+  readonly scope: Scope;
+  readonly signal: AbortSignal;
+}
+
+/** Events of a window, with their numbers and the limit that ended the source. */
+export interface WindowSource extends Source {
+  readonly events: { readonly looked: number; readonly wanted: number; readonly cut: number };
+  readonly endedBy: 'events' | 'cpu' | null;
+}
+
+/**
+ * Returns the events of a window that a version subscribes to.
+ * @param cpuMs returns the CPU time of the trial so far
+ */
+export function windowSource(
+  { deps, engine, scope, signal }: Sourcing,
+  version: Version,
+  window: EventWindow,
+  cpuMs: () => number,
+): WindowSource {
+  const { store } = deps.services;
+  const { install } = version;
+  const types: ReadonlySet<string> = new Set(matchingTypes(install));
+  const events = { looked: 0, wanted: 0, cut: 0 };
+  let endedBy: WindowSource['endedBy'] = null;
+  let namesMoved = false;
+
+  /** Counts an event. @returns true if the version runs on it */
+  const admits = async (event: EventRow): Promise<boolean> => {
+    if (events.wanted === window.eventsMax) endedBy = 'events';
+    else if (cpuMs() > cpuMsMax) endedBy = 'cpu';
+    if (endedBy) return false;
+    events.wanted++;
+    if (!(await findCut(store, scope, event, install.id, () => 0))) return true;
+    events.cut++;
+    return false;
+  };
+
+  async function* read(): AsyncGenerator<Subject> {
+    const subscribes = await engine.subscribes(scope, version);
+    for (let { after } = window, more = true; more;) {
+      signal.throwIfAborted();
+      const page = await pageAfter(store, scope, after, {
+        limit: pageEvents,
+        matches: ({ type, entityType, sequence }) =>
+          sequence <= window.to && (types.has(type) || isNaming(entityType)),
+      });
+      for (const event of page.events) {
+        events.looked = event.sequence - window.after;
+        if (isNaming(event.entityType)) namesMoved = true;
+        if (types.has(event.type) && (await subscribes(event)) && (await admits(event))) {
+          yield { event, namesMoved, versions: [version] };
+          namesMoved = false;
+        }
+        if (endedBy) return;
+      }
+      after = page.through;
+      events.looked = Math.min(after, window.to) - window.after;
+      more = page.more && after < window.to;
+    }
+  }
+
+  return {
+    subjects: read(),
+    events,
+    progress: () => ({ looked: events.looked, of: window.to - window.after }),
+    get endedBy() {
+      return endedBy;
+    },
+  };
+}
+
+const lastRuns = tenantStatement<{ event_id: string }>(
+  'runs.last_of_events',
+  `SELECT event_id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND event_id IS NOT NULL
+   ORDER BY created_at DESC, id DESC LIMIT :limit`,
+);
+
+/** Returns the events of the last runs of an install. */
+export function lastRunsSource(
+  { deps, engine, scope }: Sourcing,
+  versions: readonly [Version, ...Version[]],
+  limit: number,
+): Source {
+  const { store } = deps.services;
+  const progress = { looked: 0, of: 0 };
+
+  async function* read(): AsyncGenerator<Subject> {
+    const rows = await store.read(scope, lastRuns, { installId: versions[0].install.id, limit });
+    const found = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
+    const events = found.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
+    const filters = await Promise.all(versions.map((version) => engine.subscribes(scope, version)));
+    progress.of = events.length;
+    for (const event of events) {
+      const isWanted = await Promise.all(filters.map((subscribes) => subscribes(event)));
+      yield { event, namesMoved: true, versions: versions.filter((_, at) => isWanted[at]) };
+      progress.looked++;
+    }
+  }
+
+  return { subjects: read(), progress: () => progress };
+}
