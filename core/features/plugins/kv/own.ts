@@ -43,47 +43,28 @@ export interface OwnValues {
   noteList(): Promise<void>;
 }
 
-export interface OwnValuesOptions {
-  readonly store: Store;
-  readonly nowMs: () => number;
-  readonly scope: Scope;
-  readonly installId: string;
-  readonly staged: Staging;
+/** Reads and writes of one run, which sees its own writes. */
+interface ValueAccess {
+  /** Returns JSON text; null if there is no value. */
+  get(key: string): Promise<string | null> | string | null;
+  has(key: string): Promise<boolean> | boolean;
+  /** True if the value is this JSON; a missing value is `null`. */
+  holds(key: string, json: string): Promise<boolean> | boolean;
+  /**
+   * @param json null to delete the value
+   * @param args arguments of the operation
+   * @throws ValueError
+   */
+  write(key: string, json: string | null, operation: string, args: readonly unknown[]): Promise<void> | void;
 }
 
-export function ownValues(options: OwnValuesOptions): OwnValues {
-  const { store, scope, installId, staged } = options;
-  const { get, metaOf, holds } = readingOf(options);
-
-  const write = async (
-    key: string,
-    valueJson: string | null,
-    operation: string,
-    args: readonly unknown[],
-  ): Promise<void> => {
-    const meta = await metaOf(key);
-    const usage = await usageOf(store, scope, installId);
-    const at = { nowMs: options.nowMs(), newVersion: usage.version };
-    const change = changeValue(meta, { installId, key }, valueJson, at);
-    if (change.after.bytes > valueBytesMax)
-      throw new ValueError(
-        'validation_failed',
-        `A value can have at most ${valueBytesMax} bytes of JSON. Split it into several keys.`,
-      );
-    const delta = deltaOf(meta, change.after);
-    if (delta > 0 && usage.bytes + stagedBytes(staged) + delta > installBytesMax)
-      throw new ValueError(
-        'quota_exceeded',
-        `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`,
-      );
-    staged.add([change], { operation, input: { args }, ids: [] });
-  };
-
+/** Returns the operations on values. Live runs and trials have them in common. */
+export function valueOperations({ get, has, holds, write }: ValueAccess): Omit<OwnValues, 'noteList'> {
   return {
-    get,
-    set: (key, value) => write(key, jsonOf(value), 'kv.set', [key, value]),
+    get: async (key) => get(key),
+    set: async (key, value) => write(key, jsonOf(value), 'kv.set', [key, value]),
     async delete(key) {
-      if (await metaOf(key)) await write(key, null, 'kv.delete', [key]);
+      if (await has(key)) await write(key, null, 'kv.delete', [key]);
     },
     async increment(key, by) {
       const current: unknown = JSON.parse((await get(key)) ?? '0') ?? 0;
@@ -100,8 +81,50 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
       if (isSame) await write(key, jsonOf(value), 'kv.compareAndSet', [key, expected, value]);
       return isSame;
     },
-    noteList: () => noteList(options),
   };
+}
+
+/** @throws ValueError */
+export function requireValueSize(bytes: number): void {
+  if (bytes > valueBytesMax)
+    throw new ValueError(
+      'validation_failed',
+      `A value can have at most ${valueBytesMax} bytes of JSON. Split it into several keys.`,
+    );
+}
+
+export function quotaExceeded(): ValueError {
+  return new ValueError(
+    'quota_exceeded',
+    `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`,
+  );
+}
+
+export interface OwnValuesOptions {
+  readonly store: Store;
+  readonly nowMs: () => number;
+  readonly scope: Scope;
+  readonly installId: string;
+  readonly staged: Staging;
+}
+
+export function ownValues(options: OwnValuesOptions): OwnValues {
+  const { store, scope, installId, staged } = options;
+  const { get, metaOf, holds } = readingOf(options);
+
+  const write: ValueAccess['write'] = async (key, valueJson, operation, args) => {
+    const meta = await metaOf(key);
+    const usage = await usageOf(store, scope, installId);
+    const at = { nowMs: options.nowMs(), newVersion: usage.version };
+    const change = changeValue(meta, { installId, key }, valueJson, at);
+    requireValueSize(change.after.bytes);
+    const delta = deltaOf(meta, change.after);
+    if (delta > 0 && usage.bytes + stagedBytes(staged) + delta > installBytesMax) throw quotaExceeded();
+    staged.add([change], { operation, input: { args }, ids: [] });
+  };
+
+  const has = async (key: string): Promise<boolean> => (await metaOf(key)) !== null;
+  return { ...valueOperations({ get, has, holds, write }), noteList: () => noteList(options) };
 }
 
 /** Reads stored values overlaid with the staged writes of this run, and records the reads. */

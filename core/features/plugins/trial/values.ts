@@ -3,19 +3,16 @@
 // an earlier run changed them.
 import type { Outcome } from '../../../kernel/http/values.ts';
 import { limitDefault } from '../../../platform/lib/schema.ts';
-import { installBytesMax, valueBytesMax, isSameJson } from '../kv/entries.ts';
-import { ValueError, type OwnValues } from '../kv/own.ts';
+import { installBytesMax, isSameJson } from '../kv/entries.ts';
+import { quotaExceeded, requireValueSize, valueOperations, type OwnValues } from '../kv/own.ts';
 
-interface RunCommit {
+export interface RunValues extends OwnValues {
+  /** Returns the answer to `plugins.kv.list`. */
+  listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
   /** True if another run has meanwhile committed a change that this run depends on. */
   isStale(): boolean;
   /** Makes the writes of a successful run visible to later runs. */
   commit(): void;
-}
-
-export interface RunValues extends OwnValues, RunCommit {
-  /** Returns the answer to `plugins.kv.list`. */
-  listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
 }
 
 /** Values committed by successful runs. */
@@ -33,48 +30,10 @@ interface StoredValues {
 export function createValues(texts = new Map<string, string>()): () => RunValues {
   const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
   const stored: StoredValues = { texts, bytes, revision: 0 };
-  return () => runValues(createDraft(stored));
+  return () => runValues(stored);
 }
 
-function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
-  return {
-    get: async (key) => textOf(key),
-    set: async (key, value) => write(key, jsonOf(value)),
-    async delete(key) {
-      if (textOf(key) !== null) write(key, null);
-    },
-    async increment(key, by) {
-      const current: unknown = JSON.parse(textOf(key) ?? '0') ?? 0;
-      if (typeof by !== 'number' || typeof current !== 'number')
-        throw new ValueError(
-          'validation_failed',
-          'The stored value and the increment must be numbers. Set a number first.',
-        );
-      write(key, jsonOf(current + by));
-      return current + by;
-    },
-    async compareAndSet(key, expected, value) {
-      const isSame = isSameJson(textOf(key) ?? 'null', jsonOf(expected));
-      if (isSame) write(key, jsonOf(value));
-      return isSame;
-    },
-    // `listed` records the read.
-    noteList: () => Promise.resolve(),
-    listed: (query) => listed(keys(), query),
-    isStale,
-    commit,
-  };
-}
-
-/** Reads and writes of one run. */
-interface Draft extends RunCommit {
-  textOf(key: string): string | null;
-  /** @throws {ValueError} if the value is too large, or the quota is exceeded */
-  write(key: string, text: string | null): void;
-  keys(): Key[];
-}
-
-function createDraft(stored: StoredValues): Draft {
+function runValues(stored: StoredValues): RunValues {
   const written = new Map<string, string | null>();
   /** Stored values that the run has read, by key. */
   const seen = new Map<string, string | null>();
@@ -87,33 +46,33 @@ function createDraft(stored: StoredValues): Draft {
   /** Returns the size of the present stored values with the writes of this run, in bytes. */
   const bytesThen = (): number =>
     [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(storedText(key)), stored.bytes);
+  const get = (key: string): string | null => {
+    const text = draftText(key);
+    if (!written.has(key) && !seen.has(key)) seen.set(key, text);
+    return text;
+  };
+  const write = (key: string, text: string | null): void => {
+    requireValueSize(sizeOf(text));
+    const after = bytes + sizeOf(text) - sizeOf(draftText(key));
+    isRefused ||= after > installBytesMax;
+    if (after > installBytesMax) throw quotaExceeded();
+    bytes = after;
+    written.set(key, text);
+  };
 
   return {
-    textOf(key) {
-      const text = draftText(key);
-      if (!written.has(key) && !seen.has(key)) seen.set(key, text);
-      return text;
-    },
-    write(key, text) {
-      if (sizeOf(text) > valueBytesMax)
-        throw new ValueError(
-          'validation_failed',
-          `A value can have at most ${valueBytesMax} bytes of JSON. Split it into several keys.`,
-        );
-      const after = bytes + sizeOf(text) - sizeOf(draftText(key));
-      if (after > installBytesMax) {
-        isRefused = true;
-        throw new ValueError('quota_exceeded', quotaMessage);
-      }
-      bytes = after;
-      written.set(key, text);
-    },
-    keys() {
+    ...valueOperations({
+      get,
+      has: (key) => get(key) !== null,
+      holds: (key, json) => isSameJson(get(key) ?? 'null', json),
+      write,
+    }),
+    // `listed` records the read.
+    noteList: () => Promise.resolve(),
+    listed(query) {
       isListed = true;
-      return [...new Set([...stored.texts.keys(), ...written.keys()])].flatMap((key) => {
-        const text = draftText(key);
-        return text === null ? [] : [{ key, bytes: sizeOf(text) }];
-      });
+      const keys = [...new Set([...stored.texts.keys(), ...written.keys()])];
+      return listed(new Map(keys.map((key) => [key, draftText(key)])), query);
     },
     isStale() {
       if (stored.revision === begun.revision) return false;
@@ -130,26 +89,20 @@ function createDraft(stored: StoredValues): Draft {
   };
 }
 
-const quotaMessage = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
-
-interface Key {
-  readonly key: string;
-  readonly bytes: number;
-}
-
-function listed(keys: readonly Key[], query: Readonly<Record<string, unknown>>): Outcome<string> {
-  const [prefix, after] = [query.prefix, query.after ?? query.cursor].map((value) =>
-    typeof value === 'string' ? value : '',
-  ) as [string, string];
-  const all = keys
-    .filter(({ key }) => key.startsWith(prefix) && key > after)
+function listed(
+  texts: ReadonlyMap<string, string | null>,
+  { prefix, after, cursor, limit }: Readonly<Record<string, unknown>>,
+): Outcome<string> {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const all = [...texts]
+    .flatMap(([key, text]) => (text === null ? [] : [{ key, bytes: sizeOf(text) }]))
+    .filter(({ key }) => key.startsWith(textOf(prefix)) && key > textOf(after ?? cursor))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const data = all.slice(0, Number(query.limit ?? limitDefault));
+  const data = all.slice(0, Number(limit ?? limitDefault));
   const pageInfo = { hasNextPage: all.length > data.length, endCursor: data.at(-1)?.key ?? null };
   const body = JSON.stringify({ data, pageInfo });
   const plain = { version: undefined, location: undefined, isReplay: false };
   return { requestId: '', error: null, status: 200, body, ...plain };
 }
 
-const jsonOf = (value: unknown): string => JSON.stringify(value ?? null);
 const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));
