@@ -14,7 +14,7 @@ import { interruptedOp } from './rows.ts';
 import type { SandboxOutcome } from '../../../platform/sandbox/supervisor.ts';
 import { traitsOf } from '../planning/limits.ts';
 import { continueOps, progressOp, continuationStateOf } from './job.ts';
-import type { ApplyModes } from '../trial/effects.ts';
+import type { ApplyModes } from '../trial/proposals.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { parseJson } from '../../../platform/lib/json/json.ts';
 import { plainText } from '../../../platform/lib/text/printable.ts';

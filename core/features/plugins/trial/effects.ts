@@ -1,47 +1,25 @@
 // Divides the writes of a run by mode: committed with the run, pending approval, or simulated and dropped.
 // docs/decisions/0059.
-import type { RequestedWrite, Staging, StagedWrite } from '../../../kernel/changes/staging.ts';
-import type { Actor, Cause } from '../../../kernel/events/event.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import {
-  askAll,
-  createWriteReplay,
-  type ReplayOutcome,
-  makeProposal,
-  classOf,
-} from '../../proposals/index.ts';
-import type { Scope, Op } from '../../../platform/store/store.ts';
-import type { PluginDeps } from '../deps.ts';
-import { CallError, principalOf } from '../host-calls/gateway.ts';
-import type { Install } from '../installs/model.ts';
-import { ownValues, ValueError } from '../kv/own.ts';
-import { ownOneTimeJobs } from '../schedules/own.ts';
-import { ownWrites } from '../host-calls/bridge.ts';
-import { callerNow, rightsFor, type RunCaller, inputOf } from '../runs/job.ts';
+import type { StagedWrite } from '../../../kernel/changes/staging.ts';
 import type { Change } from '../../../kernel/changes/change.ts';
+import type { Contract } from '../../../kernel/contract/contract.ts';
 import type { App } from '../../../kernel/http/app.ts';
-import type { InstallMode } from '../installs/contract.ts';
-import { probationSentence } from '../installs/mode.ts';
-import type { RunAttempt, LeasedRun } from '../runs/attempt.ts';
-import { effectOf } from '../runs/effects.ts';
-import { proposedOp } from '../runs/rows.ts';
-import { modeFieldsOf, fieldModesOf, apiFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 import { makes, type Route } from '../../../kernel/http/route.ts';
+import { fieldsOf, writtenFields } from '../../../kernel/rights/table.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
+import { didYouMean } from '../../../platform/lib/text/words.ts';
+import { contracts } from '../../contracts.ts';
 import type { EffectClass } from '../../proposals/contract.ts';
-
-interface ModesOutcome {
-  readonly changes: readonly Change[];
-  readonly ops: readonly Op[];
-  /** True if writes to the plugin's stored values are committed. */
-  readonly ownValues: boolean;
-  /** Changes by mode; null if all had the same mode. */
-  readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
-}
-
-export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<ModesOutcome>;
+import { classOf } from '../../proposals/index.ts';
+import { ownWrites } from '../host-calls/bridge.ts';
+import { hostCallsOf } from '../host-calls/gateway.ts';
+import type { InstallMode, InstallModes } from '../installs/contract.ts';
+import type { Install } from '../installs/model.ts';
+import { effectOf } from '../runs/effects.ts';
+import { apiNameOf } from '../undo/models.ts';
 
 /** Writes by mode, each list in call order. */
-type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
+export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
 /** True for a write that deletes something. Deletions need approval unless the install's modes say otherwise. */
 function isDeletion({ operation, changes }: StagedWrite): boolean {
@@ -80,7 +58,7 @@ function movedFields({ changes }: StagedWrite): string[] {
 }
 
 /** True if all writes certainly have the same mode and need not be divided, as in most runs. */
-function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
+export function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
   return (
     Object.keys(modes).length === 0 && mode !== 'propose' && !(mode === 'apply' && writes.some(isDeletion))
   );
@@ -129,134 +107,97 @@ function movesSame(a: Change, b: Change): boolean {
   return effectOf(b).fields.some((field) => fields.has(field));
 }
 
-export function createApplyModes(deps: PluginDeps): ApplyModes {
-  const askAs = createAskAsPlugin(deps);
+// Fields that can have a mode, such as `update.assignee`: the fields that host calls update, by their API names
+// and by the other names that request bodies accept.
 
-  /** Repeats the writes in mode `apply` without the others. If that fails, they become pending as well. */
-  const applied = async (tried: RunAttempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
-    if (apply.length === 0 || propose.length + simulate.length === 0)
-      return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
-    const { scope } = leased.item;
-    const again = await askAs(
-      { scope, install: tried.install, cause: tried.cause, caller: inputOf(leased.run)?.caller },
-      apply,
-    );
-    return again.refusal ? { changes: [], isAlone: false } : { changes: again.changes, isAlone: true };
-  };
+/** API names of fields, by accepted name. */
+type ModeFields = ReadonlyMap<string, readonly string[]>;
 
-  return async (leased, tried) => {
-    const { staged } = tried;
-    const install = { ...tried.install, ...tried.modes };
-    if (isOfOneMode(install, staged.writes)) {
-      const applies = install.mode === 'apply';
-      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
+const strictness: readonly InstallMode[] = ['apply', 'propose', 'simulate'];
+const prefix = 'update.';
+
+/** @param modes not empty */
+function strictest(modes: readonly InstallMode[]): InstallMode {
+  return strictness[Math.max(...modes.map((mode) => strictness.indexOf(mode)))]!;
+}
+
+/** True for routes whose writes have the mode of updates, not of creations, deletions or comments. */
+function isUpdate(route: Route): boolean {
+  return !makes(route) && !route.name.endsWith('.delete') && !route.name.startsWith('comments.');
+}
+
+function apiFieldsOf(route: Route, body: unknown): string[] {
+  return apiFieldsFor(route, fieldsOf(route, body));
+}
+
+const byRoutes = new WeakMap<readonly Route[], ModeFields>();
+
+export function modeFieldsOf(routes: readonly Route[]): ModeFields {
+  const known = byRoutes.get(routes) ?? findFields(routes);
+  byRoutes.set(routes, known);
+  return known;
+}
+
+function findFields(routes: readonly Route[]): ModeFields {
+  const byName = new Map<string, readonly string[]>();
+  for (const { route } of hostCallsOf(routes).values()) {
+    if (route.kind !== 'write' || !isUpdate(route)) continue;
+    const written = writtenFields(route);
+    for (const name of apiFieldsFor(route, written)) byName.set(name, [name]);
+    for (const [property, means] of [
+      ...propertyFields(route),
+      ...written.map((name) => [name, [name]] as const),
+    ])
+      if (means.length > 0 && !byName.has(property)) byName.set(property, apiFieldsFor(route, means));
+  }
+  return byName;
+}
+
+/** Returns the fields that each property of a body writes. */
+function propertyFields({ body }: Route): (readonly [string, readonly string[]])[] {
+  const { properties = {} } = (body ?? {}) as { properties?: object };
+  return Object.keys(properties).map((property) => [
+    property,
+    fieldsOf(body ? { body } : {}, { [property]: null }),
+  ]);
+}
+
+/** API names of references that no field of the contract stores. */
+const otherNames: Readonly<Record<string, string>> = { teamKey: 'team' };
+
+function apiFieldsFor({ name }: Route, fields: readonly string[]): string[] {
+  const path = name.split('.', 1)[0];
+  const contract = contracts.find((one) => one.path === path) as Contract | undefined;
+  return [...new Set(fields.map((field) => otherNames[field] ?? apiNameOf(contract?.name ?? '', field)))];
+}
+
+/** Returns the modes by API name; a field with two names gets the stricter mode. */
+function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMap<string, InstallMode> {
+  const byName = new Map<string, InstallMode>();
+  for (const [name, mode] of Object.entries(modes)) {
+    if (!name.startsWith(prefix)) continue;
+    for (const field of known.get(name.slice(prefix.length)) ?? []) {
+      const other = byName.get(field);
+      byName.set(field, other === undefined ? mode : strictest([mode, other]));
     }
-    const divided = divide(install, staged.writes, deps.app());
-    const { changes, isAlone } = await applied(tried, leased, divided);
-    const waiting = isAlone
-      ? divided.propose
-      : staged.writes.filter((write) => !divided.simulate.includes(write));
-    const proposed = await propose(deps, leased, tried, waiting);
-    const isApplied = isAlone && divided.apply.length > 0;
-    return {
-      changes: [...changes, ...proposed.changes],
-      ops: proposed.ops,
-      ownValues: isApplied || staged.writes.length === 0,
-      met: { apply: changes, propose: changesOf(waiting), simulate: changesOf(divided.simulate) },
-    };
-  };
+  }
+  return byName;
 }
 
-const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap(({ changes }) => changes);
-
-/** Returns the changes and ops of a proposal, for the batch that ends the run. */
-async function propose(
-  { clock, committer, directoryOf, services: { ids, sealing } }: PluginDeps,
-  { item: { scope }, run }: LeasedRun,
-  { install, cause, startedAt }: RunAttempt,
-  writes: readonly StagedWrite[],
-): Promise<{ readonly changes: readonly Change[]; readonly ops: readonly Op[] }> {
-  if (writes.length === 0) return { changes: [], ops: [] };
-  const { workspaceId } = scope;
-  const nowMs = clock.nowMs();
-  const making = { ids, sealing, workspaceId, directory: await directoryOf(scope), nowMs };
-  const created = makeProposal(
-    {
-      committer,
-      cause,
-      writes,
-      actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
-      planned: { since: startedAt, until: nowMs },
-      run: { id: run.id, installId: install.id },
-      note: install.probationLeft > 0 ? probationSentence(install) : undefined,
-    },
-    making,
-  );
-  if (!created) return { changes: [], ops: [] };
-  return {
-    changes: [created.proposal, ...created.items],
-    ops: [proposedOp(scope, run.id, created.proposal.id)],
-  };
+/** Returns the API names without the other accepted names, for messages. */
+function modeFieldNames(known: ModeFields): string[] {
+  return [...known].flatMap(([name, means]) => (means.includes(name) ? [name] : [])).sort();
 }
 
-interface Asking {
-  readonly scope: Scope;
-  readonly install: Install;
-  readonly cause: Cause | null;
-  /** Caller of the run, whose rights limit the writes. */
-  readonly caller: RunCaller | undefined;
-}
-
-const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
-
-/** Refusal if the caller's credential is no longer valid. */
-export const callerGone = ({ name }: Actor): ReplayOutcome => ({
-  refusal: new ApiError(
-    'forbidden',
-    `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
-  ),
-});
-
-type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
-
-export function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): AskAsPlugin {
-  const replayWrite = createWriteReplay(app);
-
-  const askOwn = async (
-    { scope, install, cause, caller }: Asking,
-    { operation, input }: RequestedWrite,
-    staged: Staging,
-  ) => {
-    const startedAt = clock.nowMs();
-    const own = { store, nowMs: clock.nowMs, scope, staged };
-    const calls = {
-      values: ownValues({ ...own, installId: install.id }),
-      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
-    };
-    const before = staged.writes.length;
-    try {
-      await ownWrites.get(operation)!.answer(calls, input.args as readonly unknown[]);
-    } catch (error) {
-      if (error instanceof CallError || error instanceof ValueError)
-        return new ApiError('conflict', error.message);
-      throw error;
-    }
-    // A failed comparison stages nothing, although it succeeded in the original run.
-    return operation === 'kv.compareAndSet' && staged.writes.length === before
-      ? new ApiError('conflict', 'A stored value of the plugin has changed since the proposal was made.')
-      : null;
-  };
-
-  return async (recorded, writes) => {
-    const { scope, caller: asker } = recorded;
-    const caller = asker && (await callerNow(store, scope, asker, clock.nowMs()));
-    if (caller === null) return callerGone(asker!.actor);
-    const asking = { ...recorded, caller };
-    return askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
-      if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
-      const { cause, install } = asking;
-      const plugin = principalOf(scope, install);
-      return replayWrite(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
+/** @throws ApiError validation_failed for a field that no plugin can update, because its mode would have no effect */
+export function checkModes(modes: InstallModes, known: ModeFields): void {
+  for (const name of Object.keys(modes)) {
+    const field = name.startsWith(prefix) ? name.slice(prefix.length) : null;
+    if (field === null || known.has(field)) continue;
+    const names = modeFieldNames(known);
+    throw invalidField(`modes.${name}`, 'unknown_field', {
+      why: `Plugins cannot update a field ${field}, so this mode would have no effect.`,
+      fix: `Use update with one of ${names.join(', ')}.${didYouMean(field, names)}`,
     });
-  };
+  }
 }

@@ -1,24 +1,182 @@
-// Repeats the writes of proposals for their approval. If the underlying data has changed, the handler runs
-// again on the same event.
+// Applies the modes of a run to its writes: some are committed with the run, others wait in a proposal. An
+// approval repeats the writes of a proposal, and if the underlying data has changed, also the run.
 import type { Change } from '../../../kernel/changes/change.ts';
+import type { RequestedWrite, Staging, StagedWrite } from '../../../kernel/changes/staging.ts';
 import type { Context } from '../../../kernel/context.ts';
+import type { Actor, Cause } from '../../../kernel/events/event.ts';
+import { findEvent } from '../../../kernel/events/log/log.ts';
+import { effectTable } from '../../../kernel/rights/effects.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import type { Op, Scope } from '../../../platform/store/store.ts';
 import { itemsForAdmins } from '../../inbox/index.ts';
 import { proposal } from '../../proposals/contract.ts';
-import { proposalModel, type ReplayOutcome, type Source, type Proposal } from '../../proposals/index.ts';
-import { probationRuns } from '../installs/mode.ts';
-import { installModel, type Install } from '../installs/model.ts';
-import { findEvent } from '../../../kernel/events/log/log.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
-import { effectTable } from '../../../kernel/rights/effects.ts';
-import type { Scope } from '../../../platform/store/store.ts';
+import {
+  askAll,
+  createWriteReplay,
+  makeProposal,
+  proposalModel,
+  type Proposal,
+  type ReplayOutcome,
+  type Source,
+} from '../../proposals/index.ts';
 import type { PluginDeps } from '../deps.ts';
+import { ownWrites } from '../host-calls/bridge.ts';
+import { CallError, principalOf } from '../host-calls/gateway.ts';
+import type { InstallMode } from '../installs/contract.ts';
+import { probationRuns, probationSentence } from '../installs/mode.ts';
+import { installModel, type Install } from '../installs/model.ts';
 import { sendsOutside } from '../installs/rights.ts';
-import { inputNow, inputOf } from '../runs/job.ts';
-import type { Attempts, TriedRun } from '../runs/attempt.ts';
+import { ownValues, ValueError } from '../kv/own.ts';
+import type { Attempts, LeasedRun, RunAttempt, TriedRun } from '../runs/attempt.ts';
 import type { RunEffect } from '../runs/effects.ts';
-import { findRun, type RunRow } from '../runs/rows.ts';
-import { callerGone, createAskAsPlugin, divide } from './effects.ts';
+import { callerNow, inputNow, inputOf, rightsFor, type RunCaller } from '../runs/job.ts';
+import { findRun, proposedOp, type RunRow } from '../runs/rows.ts';
+import { ownOneTimeJobs } from '../schedules/own.ts';
+import { divide, isOfOneMode, type Divided } from './effects.ts';
 import { uninterrupted } from './world.ts';
+
+interface ModesOutcome {
+  readonly changes: readonly Change[];
+  readonly ops: readonly Op[];
+  /** True if writes to the plugin's stored values are committed. */
+  readonly ownValues: boolean;
+  /** Changes by mode; null if all had the same mode. */
+  readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
+}
+
+export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<ModesOutcome>;
+
+export function createApplyModes(deps: PluginDeps): ApplyModes {
+  const askAs = createAskAsPlugin(deps);
+
+  /** Repeats the writes in mode `apply` without the others. If that fails, they become pending as well. */
+  const applied = async (tried: RunAttempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
+    if (apply.length === 0 || propose.length + simulate.length === 0)
+      return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
+    const { scope } = leased.item;
+    const again = await askAs(
+      { scope, install: tried.install, cause: tried.cause, caller: inputOf(leased.run)?.caller },
+      apply,
+    );
+    return again.refusal ? { changes: [], isAlone: false } : { changes: again.changes, isAlone: true };
+  };
+
+  return async (leased, tried) => {
+    const { staged } = tried;
+    const install = { ...tried.install, ...tried.modes };
+    if (isOfOneMode(install, staged.writes)) {
+      const applies = install.mode === 'apply';
+      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
+    }
+    const divided = divide(install, staged.writes, deps.app());
+    const { changes, isAlone } = await applied(tried, leased, divided);
+    const waiting = isAlone
+      ? divided.propose
+      : staged.writes.filter((write) => !divided.simulate.includes(write));
+    const proposed = await propose(deps, leased, tried, waiting);
+    const isApplied = isAlone && divided.apply.length > 0;
+    return {
+      changes: [...changes, ...proposed.changes],
+      ops: proposed.ops,
+      ownValues: isApplied || staged.writes.length === 0,
+      met: { apply: changes, propose: changesOf(waiting), simulate: changesOf(divided.simulate) },
+    };
+  };
+}
+
+const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap(({ changes }) => changes);
+
+/** Returns the changes and ops of a proposal, for the batch that ends the run. */
+async function propose(
+  { clock, committer, directoryOf, services: { ids, sealing } }: PluginDeps,
+  { item: { scope }, run }: LeasedRun,
+  { install, cause, startedAt }: RunAttempt,
+  writes: readonly StagedWrite[],
+): Promise<{ readonly changes: readonly Change[]; readonly ops: readonly Op[] }> {
+  if (writes.length === 0) return { changes: [], ops: [] };
+  const { workspaceId } = scope;
+  const nowMs = clock.nowMs();
+  const making = { ids, sealing, workspaceId, directory: await directoryOf(scope), nowMs };
+  const created = makeProposal(
+    {
+      committer,
+      cause,
+      writes,
+      actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
+      planned: { since: startedAt, until: nowMs },
+      run: { id: run.id, installId: install.id },
+      note: install.probationLeft > 0 ? probationSentence(install) : undefined,
+    },
+    making,
+  );
+  if (!created) return { changes: [], ops: [] };
+  return {
+    changes: [created.proposal, ...created.items],
+    ops: [proposedOp(scope, run.id, created.proposal.id)],
+  };
+}
+
+interface Asking {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly cause: Cause | null;
+  /** Caller of the run, whose rights limit the writes. */
+  readonly caller: RunCaller | undefined;
+}
+
+const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+
+/** Refusal if the caller's credential is no longer valid. */
+const callerGone = ({ name }: Actor): ReplayOutcome => ({
+  refusal: new ApiError(
+    'forbidden',
+    `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
+  ),
+});
+
+type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
+
+function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): AskAsPlugin {
+  const replayWrite = createWriteReplay(app);
+
+  const askOwn = async (
+    { scope, install, cause, caller }: Asking,
+    { operation, input }: RequestedWrite,
+    staged: Staging,
+  ) => {
+    const startedAt = clock.nowMs();
+    const own = { store, nowMs: clock.nowMs, scope, staged };
+    const calls = {
+      values: ownValues({ ...own, installId: install.id }),
+      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+    };
+    const before = staged.writes.length;
+    try {
+      await ownWrites.get(operation)!.answer(calls, input.args as readonly unknown[]);
+    } catch (error) {
+      if (error instanceof CallError || error instanceof ValueError)
+        return new ApiError('conflict', error.message);
+      throw error;
+    }
+    // A failed comparison stages nothing, although it succeeded in the original run.
+    return operation === 'kv.compareAndSet' && staged.writes.length === before
+      ? new ApiError('conflict', 'A stored value of the plugin has changed since the proposal was made.')
+      : null;
+  };
+
+  return async (recorded, writes) => {
+    const { scope, caller: asker } = recorded;
+    const caller = asker && (await callerNow(store, scope, asker, clock.nowMs()));
+    if (caller === null) return callerGone(asker!.actor);
+    const asking = { ...recorded, caller };
+    return askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
+      if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
+      const { cause, install } = asking;
+      const plugin = principalOf(scope, install);
+      return replayWrite(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
+    });
+  };
+}
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
