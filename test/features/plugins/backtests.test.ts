@@ -240,6 +240,27 @@ test('a canceled backtest ends without a report', async () => {
   expect((await app.call('POST', `/api/v1/backtests/${json.id}/cancel`)).status).toBe(409);
 });
 
+test('concurrent runs of a gate have the result of sequential runs', async () => {
+  // Runs of the installed version take the longer the earlier their event is.
+  const counting = (version: string, prelude: string): string => `{
+    id: 'com.test.counting', version: '${version}', engines: { tatami: '*' }, partitions: 4,
+    scopes: { 'issues:write': { why: 'test' } },
+    on: { 'issue.created': { handle: async (event, ctx) => {
+      ${prelude}
+      await ctx.issues.update(event.data.id, { estimate: await ctx.kv.increment('times') });
+    } } },
+  }`;
+  const slow = `for (let i = Number(event.data.title.split(' ').pop()); i < 5; i++) await ctx.issues.get(event.data.id);`;
+  const { id } = await install(app.call, await packSource(counting('1.0.0', slow)));
+  for (let i = 1; i <= 5; i++) await create(`Counted ${i}`);
+  await app.settled();
+  const { gate } = await backtest('plugins/com.test.counting/gate', {
+    package: await packSource(counting('1.1.0', '')),
+  });
+  expect((await app.call('DELETE', `/api/v1/plugins/${id}`)).status).toBe(204);
+  expect(gate).toEqual({ runs: 5, same: 5, different: 0, differences: [] });
+});
+
 test('the gate shows the runs in which two versions differ', async () => {
   await install(app.call, await packSource(byTitle('1.0.0')));
   for (const title of ['Bug at the gate', 'Bug in a hurry', 'Wish at the gate']) await create(title);

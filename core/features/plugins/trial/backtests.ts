@@ -3,7 +3,15 @@
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
 import { afterwardsOf } from './comparisons.ts';
-import { lastRunsSource, type Progress, type TrialDeps, type TrialEngine, windowSource } from './engine.ts';
+import {
+  lastRunsSource,
+  windowSource,
+  type EventWindow,
+  type Progress,
+  type Sourcing,
+  type TrialDeps,
+  type TrialEngine,
+} from './engine.ts';
 import { createCollector, createGateComparison } from './reports.ts';
 import {
   codeOfBacktest,
@@ -108,31 +116,33 @@ async function reportOf(
   signal: AbortSignal,
   begin: (progress: Active['progress']) => void,
 ): Promise<object> {
-  const { store } = deps.services;
-  const stored = await store.readOne(scope, codeOfBacktest, { id: row.id });
-  const { installId, versions } = JSON.parse(stored?.package_json ?? '{}') as RequestedCode;
+  const stored = await deps.services.store.readOne(scope, codeOfBacktest, { id: row.id });
+  const { installId, versions: requested } = JSON.parse(stored?.package_json ?? '{}') as RequestedCode;
   const { window, runs } = JSON.parse(row.request_json) as BacktestRequest;
-  const tested = versions.map((version, index) =>
+  const versions = requested.map((version, index) =>
     asInstalled(installId, version, { isolateId: index === 0 ? row.id : `${row.id}.${index}` }),
   ) as [Version, ...Version[]];
-  const sourcing = { deps, engine, scope, signal };
+  const on = { deps, engine, scope, signal };
+  const { source, compare, report, runsMade } =
+    runs === null ? backtestOf(on, versions[0], window) : gateOf(on, versions, runs);
+  begin(() => ({ ...source.progress(), runs: runsMade() }));
   try {
-    if (runs !== null) {
-      const source = lastRunsSource(sourcing, tested, runs);
-      const { compare, report } = createGateComparison();
-      begin(() => ({ ...source.progress(), runs: tested.length * source.progress().looked }));
-      await engine.perform({ scope, versions: tested, subjects: source.subjects, compare, signal });
-      return report();
-    }
-    const collector = createCollector(window, (event, effect) =>
-      afterwardsOf(store, scope, installId, event, effect),
-    );
-    const source = windowSource(sourcing, tested[0], window, () => collector.cpuMs);
-    begin(() => ({ ...source.progress(), runs: collector.runs }));
-    const { compare } = collector;
-    await engine.perform({ scope, versions: tested, subjects: source.subjects, compare, signal });
-    return collector.report({ events: source.events, endedBy: source.endedBy });
+    await engine.perform({ scope, versions, subjects: source.subjects, compare, signal });
+    return report();
   } finally {
-    for (const { isolateId } of tested) deps.sandbox.evict(isolateId);
+    for (const { isolateId } of versions) deps.sandbox.evict(isolateId);
   }
+}
+
+function backtestOf(on: Sourcing, version: Version, window: EventWindow) {
+  const { deps, scope } = on;
+  const collector = createCollector(window, (event, effect) =>
+    afterwardsOf(deps.services.store, scope, version.install.id, event, effect),
+  );
+  const source = windowSource(on, version, window, collector.cpuMs);
+  return { ...collector, source, report: () => collector.report(source) };
+}
+
+function gateOf(on: Sourcing, versions: readonly [Version, ...Version[]], runs: number) {
+  return { ...createGateComparison(), source: lastRunsSource(on, versions, runs) };
 }

@@ -48,14 +48,12 @@ export interface Compared {
   readonly tried: readonly Tried[];
 }
 
-/** Called in the order of the events, one call at a time. */
-export type Compare = (compared: Compared) => Promise<void> | void;
-
 interface Trial {
   readonly scope: Scope;
   readonly versions: readonly [Version, ...Version[]];
   readonly subjects: AsyncIterable<Subject> | Iterable<Subject>;
-  readonly compare: Compare;
+  /** Called in the order of the events, one call at a time. */
+  compare(compared: Compared): Promise<void> | void;
   readonly signal: AbortSignal;
 }
 
@@ -168,7 +166,7 @@ export interface Progress {
 }
 
 /** Events of a trial with the progress of reading them. */
-export interface Source {
+interface Source {
   readonly subjects: AsyncIterable<Subject>;
   progress(): Progress;
 }
@@ -182,7 +180,7 @@ export interface EventWindow {
   readonly eventsMax: number;
 }
 
-interface Sourcing {
+export interface Sourcing {
   readonly deps: TrialDeps;
   readonly engine: TrialEngine;
   readonly scope: Scope;
@@ -190,7 +188,7 @@ interface Sourcing {
 }
 
 /** Events of a window, with their numbers and the limit that ended the source. */
-export interface WindowSource extends Source {
+interface WindowSource extends Source {
   readonly events: { readonly looked: number; readonly wanted: number; readonly cut: number };
   readonly endedBy: 'events' | 'cpu' | null;
 }

@@ -4,7 +4,7 @@ import { dayMs } from '../../../platform/lib/time/time.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { type Afterwards, type Difference, differencesOf, fieldEffectsOf, isSame } from './comparisons.ts';
-import type { Compare, EventWindow } from './engine.ts';
+import type { Compared, EventWindow } from './engine.ts';
 import type { Agreement, BacktestReport, FieldReport, GateReport, Sampled } from './schema.ts';
 import type { Tried } from './world.ts';
 
@@ -16,25 +16,19 @@ const distinctMax = 100;
 /** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
 
-type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
-type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
+type Counts = Omit<FieldReport, 'agreement'>;
 
-/** Collects the effects of a version, and compares them with what people and its original runs did. */
-export interface Collector {
-  readonly compare: Compare;
-  readonly runs: number;
-  readonly cpuMs: number;
-  report(more: Pick<BacktestReport, 'events' | 'endedBy'>): BacktestReport;
-}
-
-/** @param afterwardsOf returns the changes that followed the event of an effect */
+/**
+ * Collects the effects of a version, and compares them with what people and its original runs did.
+ * @param afterwardsOf returns the changes that followed the event of an effect
+ */
 export function createCollector(
   window: Pick<EventWindow, 'sinceMs' | 'untilMs' | 'to'>,
   afterwardsOf: (event: EventRow, effect: RunEffect) => Promise<Afterwards>,
-): Collector {
+) {
   const comparisons = createComparisons();
-  const others = new Map<string, SampledCount>();
-  const failures = new Map<string, SampledCount>();
+  const others = new Map<string, Sampled>();
+  const failures = new Map<string, Sampled>();
   const asOfNow = new Map<string, number>();
   const known = new Set<string>();
   const cpu: number[] = [];
@@ -66,22 +60,19 @@ export function createCollector(
   };
 
   return {
-    get runs() {
-      return cpu.length;
-    },
-    get cpuMs() {
-      return cpuMs;
-    },
-    async compare({ event, tried: [tried] }) {
+    runsMade: () => cpu.length,
+    cpuMs: () => cpuMs,
+    async compare({ event, tried: [tried] }: Compared): Promise<void> {
       addRun(event, tried!);
       for (const effect of tried!.effects)
         if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
         else if (isNew(effect)) comparisons.add(event, effect, await afterwardsOf(event, effect));
         else repeated++;
     },
-    report: (more) => ({
+    report: ({ events, endedBy }: Pick<BacktestReport, 'events' | 'endedBy'>): BacktestReport => ({
       window: toWindowResponse(window),
-      ...more,
+      events,
+      endedBy,
       runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
       ...comparisons.shown(),
       effectsRepeated: repeated,
@@ -177,7 +168,7 @@ function shapeOf(message: string): string {
 }
 
 /** @param shape distinguishes groups with the same `what` */
-function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, shape = ''): void {
+function sampled(all: Map<string, Sampled>, what: string, sample: unknown, shape = ''): void {
   // Beyond the limit, samples are grouped by `what` alone: messages without a common form could make one
   // group per run.
   const own = `${what} ${shape}`;
@@ -191,12 +182,15 @@ function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, 
 /** Compares two versions with each other. */
 export function createGateComparison() {
   let report: GateReport = { runs: 0, same: 0, different: 0, differences: [] };
-  const compare: Compare = ({ event, tried: [old, next] }) => {
-    const fields = differencesOf(old!, next!);
-    report = counted(report, fields);
-    if (fields.length > 0) report.differences.push(differenceAt(event, fields));
+  return {
+    compare({ event, tried: [old, next] }: Compared): void {
+      const fields = differencesOf(old!, next!);
+      report = counted(report, fields);
+      if (fields.length > 0) report.differences.push(differenceAt(event, fields));
+    },
+    runsMade: () => 2 * report.runs,
+    report: () => report,
   };
-  return { compare, report: () => report };
 }
 
 /** Counts an event on which two versions ran. */

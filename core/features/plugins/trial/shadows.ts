@@ -16,7 +16,7 @@ import { differencesOf, type Difference, type RunResult } from './comparisons.ts
 import type { TrialEngine } from './engine.ts';
 import { counted, differenceAt } from './reports.ts';
 import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
-import type { ShadowReport, StoppedBy } from './schema.ts';
+import type { ShadowReport } from './schema.ts';
 import { createValues } from './values.ts';
 import { asInstalled, withinGrant, type RequestedVersion, type Version } from './versions.ts';
 import type { Tried } from './world.ts';
@@ -38,23 +38,7 @@ export interface EndedRun {
   readonly changes: readonly Change[];
 }
 
-export interface ShadowWork {
-  /** Called for each ended run. */
-  note(ended: EndedRun): void;
-  begin(row: ShadowRow, version: RequestedVersion): void;
-  stop(installId: string): void;
-  /** Called for each changed install. */
-  follow(after: { readonly id: string; readonly sha256: string; readonly deletedAt: number | null }): void;
-  /** Removes entries about purged objects from the reports of running shadows. */
-  forget(scope: Scope, isAbout: Mentions): void;
-  /** Returns null if the shadow does not run in this process. */
-  seen(installId: string): { readonly waiting: number; readonly report: ShadowReport } | null;
-  /** Resumes the shadows that ran when the server stopped. */
-  start(): Promise<void>;
-  settled(): Promise<void>;
-  /** Drops queued runs and stores the reports, before the process stops. */
-  end(): Promise<void>;
-}
+export type ShadowWork = ReturnType<typeof createShadowWork>;
 
 interface Shadow {
   readonly row: ShadowRow;
@@ -69,7 +53,7 @@ interface Shadow {
   unstored: number;
 }
 
-export function createShadowWork(deps: PluginDeps, engine: TrialEngine): ShadowWork {
+export function createShadowWork(deps: PluginDeps, engine: TrialEngine) {
   const { clock, sandbox } = deps;
   const { store } = deps.services;
   const shadows = new Map<string, Shadow>();
@@ -84,39 +68,40 @@ export function createShadowWork(deps: PluginDeps, engine: TrialEngine): ShadowW
     sandbox.evict(shadow.isolateId);
   };
 
-  const stopFor = (by: StoppedBy, { scope, row, report }: Shadow): void => {
-    stop(row.install_id);
-    const op = stopShadowOp(scope, row.install_id, { by, now: clock.nowMs(), report });
+  /** Called for each changed install. */
+  const follow = ({ id, sha256, deletedAt }: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void => {
+    const shadow = shadows.get(id);
+    if (!shadow || (deletedAt === null && sha256 === shadow.row.installed_sha256)) return;
+    stop(id);
+    const by = deletedAt === null ? 'upgraded' : 'removed';
+    const op = stopShadowOp(shadow.scope, id, { by, now: clock.nowMs(), report: shadow.report });
     stoppings = Promise.all([stoppings, store.commit([op])]);
   };
 
-  const follow: ShadowWork['follow'] = ({ id, sha256, deletedAt }) => {
-    const shadow = shadows.get(id);
-    if (!shadow) return;
-    if (deletedAt !== null) stopFor('removed', shadow);
-    else if (sha256 !== shadow.row.installed_sha256) stopFor('upgraded', shadow);
-  };
-
-  const begin: ShadowWork['begin'] = (row, version) =>
+  const begin = (row: ShadowRow, version: RequestedVersion): void =>
     void shadows.set(row.install_id, shadowOf(store, row, version));
 
   return {
     begin,
     stop,
     follow,
-    note(ended) {
+    /** Called for each ended run. */
+    note(ended: EndedRun): void {
       const shadow = shadows.get(ended.install.id);
       if (shadow && shadow.row.installed_sha256 === ended.install.sha256) line.add(shadow, ended);
     },
-    forget({ workspaceId }, isAbout) {
+    /** Removes entries about purged objects from the reports of running shadows. */
+    forget({ workspaceId }: Scope, isAbout: Mentions): void {
       for (const shadow of shadows.values())
         if (shadow.scope.workspaceId === workspaceId) shadow.report = withoutEntries(shadow.report, isAbout);
     },
-    seen(installId) {
+    /** Returns null if the shadow does not run in this process. */
+    seen(installId: string): Pick<Shadow, 'waiting' | 'report'> | null {
       const shadow = shadows.get(installId);
       return shadow ? { waiting: shadow.waiting, report: shadow.report } : null;
     },
-    async start() {
+    /** Resumes the shadows that ran when the server stopped. */
+    async start(): Promise<void> {
       for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
         begin(row, JSON.parse(package_json) as RequestedVersion);
         // The install may have changed after the shadow's last write and before the server stopped.
@@ -125,11 +110,12 @@ export function createShadowWork(deps: PluginDeps, engine: TrialEngine): ShadowW
       }
       await stoppings;
     },
-    async settled() {
+    async settled(): Promise<void> {
       await line.idle();
       await stoppings;
     },
-    async end() {
+    /** Drops queued runs and stores the reports, before the process stops. */
+    async end(): Promise<void> {
       await line.end();
       await stoppings;
     },
