@@ -4,11 +4,11 @@ import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
 import { afterwardsOf } from './comparisons.ts';
 import {
-  lastRunsSource,
-  windowSource,
-  type EventWindow,
-  type Progress,
+  eventsOfLastRuns,
+  eventsOfWindow,
+  newTotals,
   type Sourcing,
+  type Totals,
   type TrialDeps,
   type TrialEngine,
 } from './engine.ts';
@@ -29,42 +29,28 @@ const startsMax = 5;
 /** Limit of concurrent backtests. The fair quota lets one workspace run at most two of them. */
 const concurrentBacktests = 3;
 
-interface BacktestProgress extends Progress {
-  readonly runs: number;
-}
+export type Backtests = ReturnType<typeof createBacktests>;
 
-export interface Backtests {
-  readonly queue: WorkQueue;
-  /** Returns null if the backtest does not run in this process. */
-  progress(id: string): BacktestProgress | null;
-  cancel(id: string): void;
-  /** Stops all backtests; the next process begins them again. */
-  stop(): void;
-}
-
-interface Active {
-  readonly controller: AbortController;
-  progress(): BacktestProgress;
-}
-
-export function createBacktests(deps: TrialDeps, engine: TrialEngine): Backtests {
+export function createBacktests(deps: TrialDeps, engine: TrialEngine) {
   const { clock, owner, seen } = deps;
   const { store, log, mayWork } = deps.services;
-  const active = new Map<string, Active>();
+  const active = new Map<string, { readonly controller: AbortController; readonly totals: Totals }>();
   let stopping = false;
 
   /** Returns the final status with report or error; null if the backtest was stopped or canceled. */
-  const endOf = async (item: WorkItem, row: BacktestRow) => {
+  const endOf = async ({ scope }: WorkItem, row: BacktestRow) => {
     const stopped = `The server stopped ${startsMax} times during this backtest. Start the backtest again.`;
     if (row.starts >= startsMax) return { status: 'failed' as const, error: stopped };
-    const controller = new AbortController();
-    const begin = (progress: Active['progress']): void => void active.set(row.id, { controller, progress });
-    begin(() => ({ looked: 0, of: 0, runs: 0 }));
+    const [controller, totals] = [new AbortController(), newTotals()];
+    const { signal } = controller;
+    active.set(row.id, { controller, totals });
     try {
-      const report = await reportOf(deps, engine, item, row, controller.signal, begin);
-      return { status: 'done' as const, report };
+      return {
+        status: 'done' as const,
+        report: await reportOf(deps, { engine, scope, signal, totals }, row),
+      };
     } catch (error) {
-      if (controller.signal.aborted) return null;
+      if (signal.aborted) return null;
       log('error', 'backtest failed', { id: row.id, error: errorForLog(error) });
       return { status: 'failed' as const, error: error instanceof Error ? error.message : String(error) };
     }
@@ -98,51 +84,44 @@ export function createBacktests(deps: TrialDeps, engine: TrialEngine): Backtests
       setBack: () => [],
       perform,
     }),
-    progress: (id) => active.get(id)?.progress() ?? null,
-    cancel: (id) => active.get(id)?.controller.abort(),
-    stop() {
+    /** Returns null if the backtest does not run in this process. */
+    progress(id: string) {
+      const totals = active.get(id)?.totals;
+      return totals ? { looked: totals.looked, of: totals.of, runs: totals.runs } : null;
+    },
+    cancel: (id: string): void => active.get(id)?.controller.abort(),
+    /** Stops all backtests; the next process begins them again. */
+    stop(): void {
       stopping = true;
       for (const { controller } of active.values()) controller.abort();
     },
   };
 }
 
-/** @param begin called with the progress of the backtest, before it runs */
 async function reportOf(
-  deps: TrialDeps,
-  engine: TrialEngine,
-  { scope }: WorkItem,
+  { sandbox, services: { store } }: TrialDeps,
+  on: Omit<Sourcing, 'store'>,
   row: BacktestRow,
-  signal: AbortSignal,
-  begin: (progress: Active['progress']) => void,
 ): Promise<object> {
-  const stored = await deps.services.store.readOne(scope, codeOfBacktest, { id: row.id });
+  const { engine, scope, totals } = on;
+  const stored = await store.readOne(scope, codeOfBacktest, { id: row.id });
   const { installId, versions: requested } = JSON.parse(stored?.package_json ?? '{}') as RequestedCode;
   const { window, runs } = JSON.parse(row.request_json) as BacktestRequest;
   const versions = requested.map((version, index) =>
     asInstalled(installId, version, { isolateId: index === 0 ? row.id : `${row.id}.${index}` }),
   ) as [Version, ...Version[]];
-  const on = { deps, engine, scope, signal };
-  const { source, compare, report, runsMade } =
-    runs === null ? backtestOf(on, versions[0], window) : gateOf(on, versions, runs);
-  begin(() => ({ ...source.progress(), runs: runsMade() }));
+  const sourcing = { ...on, store };
+  const [subjects, { compare, report }] =
+    runs === null
+      ? [
+          eventsOfWindow(sourcing, versions[0], window),
+          createCollector(window, (event, effect) => afterwardsOf(store, scope, installId, event, effect)),
+        ]
+      : [eventsOfLastRuns(sourcing, versions, runs), createGateComparison()];
   try {
-    await engine.perform({ scope, versions, subjects: source.subjects, compare, signal });
-    return report();
+    await engine.perform({ ...on, versions, subjects, compare });
+    return report(totals);
   } finally {
-    for (const { isolateId } of versions) deps.sandbox.evict(isolateId);
+    for (const { isolateId } of versions) sandbox.evict(isolateId);
   }
-}
-
-function backtestOf(on: Sourcing, version: Version, window: EventWindow) {
-  const { deps, scope } = on;
-  const collector = createCollector(window, (event, effect) =>
-    afterwardsOf(deps.services.store, scope, version.install.id, event, effect),
-  );
-  const source = windowSource(on, version, window, collector.cpuMs);
-  return { ...collector, source, report: () => collector.report(source) };
-}
-
-function gateOf(on: Sourcing, versions: readonly [Version, ...Version[]], runs: number) {
-  return { ...createGateComparison(), source: lastRunsSource(on, versions, runs) };
 }

@@ -8,7 +8,7 @@ import type { FilterFields } from '../../../platform/lib/filter/filter.ts';
 import { createSearched } from '../../../platform/lib/filter/filter-match.ts';
 import { createPasts, isNaming, type Pasts, type SeenPast } from '../../../kernel/resource/as-of/past.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import type { Scope } from '../../../platform/store/store.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { AttemptDeps } from '../deps.ts';
 import { principalOf } from '../host-calls/gateway.ts';
 import { matchingTypes } from '../installs/manifest.ts';
@@ -30,6 +30,9 @@ const underWayMax = 4;
 const politeMs = 50;
 const politeStepMs = 5;
 
+/** Versions of a trial; the first decides what the past shows. */
+type Versions = readonly [Version, ...Version[]];
+
 /** Event of a trial. */
 interface Subject {
   readonly event: EventRow;
@@ -41,20 +44,39 @@ interface Subject {
   readonly live?: RunRow;
 }
 
-/** Runs of the versions on an event, one of each. */
+/** Results of the versions on an event, one of each. */
 export interface Compared {
   readonly event: EventRow;
   readonly past: SeenPast;
   readonly tried: readonly Tried[];
 }
 
+/** Counts of a trial so far. */
+export interface Totals {
+  /** Number of events read, or of runs for a gate, and the total. */
+  looked: number;
+  of: number;
+  /** Number of events that match the subscriptions, and of those that the loop limits skip. */
+  wanted: number;
+  cut: number;
+  runs: number;
+  cpuMs: number;
+  /** Limit that ended the source early. */
+  endedBy: 'events' | 'cpu' | null;
+}
+
+export function newTotals(): Totals {
+  return { looked: 0, of: 0, wanted: 0, cut: 0, runs: 0, cpuMs: 0, endedBy: null };
+}
+
 interface Trial {
   readonly scope: Scope;
-  readonly versions: readonly [Version, ...Version[]];
+  readonly versions: Versions;
   readonly subjects: AsyncIterable<Subject> | Iterable<Subject>;
+  readonly signal: AbortSignal;
+  readonly totals: Totals;
   /** Called in the order of the events, one call at a time. */
   compare(compared: Compared): Promise<void> | void;
-  readonly signal: AbortSignal;
 }
 
 export interface TrialDeps extends AttemptDeps {
@@ -94,7 +116,7 @@ export function createTrialEngine(deps: TrialDeps): TrialEngine {
         return matches(scope, subscription, event, filtered);
       };
     },
-    async perform({ scope, versions, subjects, compare, signal }) {
+    async perform({ scope, versions, subjects, signal, totals, compare }) {
       const pasts = pastsOf(deps, scope, versions[0].install);
       const underWay: Promise<void>[] = [];
       let lastRuns: Promise<unknown> = Promise.resolve();
@@ -103,6 +125,10 @@ export function createTrialEngine(deps: TrialDeps): TrialEngine {
         const results = await compared;
         await before;
         signal.throwIfAborted();
+        for (const one of results.tried) {
+          if (one !== notSubscribed) totals.runs++;
+          totals.cpuMs += one.cpuMs;
+        }
         await compare(results);
       };
       try {
@@ -159,18 +185,6 @@ function pastsOf({ services, directoryOf }: TrialDeps, scope: Scope, install: In
   }));
 }
 
-export interface Progress {
-  /** Number of events read so far, or of runs for a gate, and the total. */
-  readonly looked: number;
-  readonly of: number;
-}
-
-/** Events of a trial with the progress of reading them. */
-interface Source {
-  readonly subjects: AsyncIterable<Subject>;
-  progress(): Progress;
-}
-
 export interface EventWindow {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -180,79 +194,53 @@ export interface EventWindow {
   readonly eventsMax: number;
 }
 
-export interface Sourcing {
-  readonly deps: TrialDeps;
+export interface Sourcing extends Pick<Trial, 'scope' | 'signal' | 'totals'> {
+  readonly store: Store;
   readonly engine: TrialEngine;
-  readonly scope: Scope;
-  readonly signal: AbortSignal;
 }
 
-/** Events of a window, with their numbers and the limit that ended the source. */
-interface WindowSource extends Source {
-  readonly events: { readonly looked: number; readonly wanted: number; readonly cut: number };
-  readonly endedBy: 'events' | 'cpu' | null;
-}
-
-/**
- * Returns the events of a window that a version subscribes to.
- * @param cpuMs returns the CPU time of the trial so far
- */
-export function windowSource(
-  { deps, engine, scope, signal }: Sourcing,
+/** Returns the events of a window that a version subscribes to. */
+export async function* eventsOfWindow(
+  { store, engine, scope, signal, totals }: Sourcing,
   version: Version,
   window: EventWindow,
-  cpuMs: () => number,
-): WindowSource {
-  const { store } = deps.services;
-  const { install } = version;
-  const types: ReadonlySet<string> = new Set(matchingTypes(install));
-  const events = { looked: 0, wanted: 0, cut: 0 };
-  let endedBy: WindowSource['endedBy'] = null;
+): AsyncGenerator<Subject> {
+  const types: ReadonlySet<string> = new Set(matchingTypes(version.install));
+  const subscribes = await engine.subscribes(scope, version);
+  totals.of = window.to - window.after;
   let namesMoved = false;
 
   /** Counts an event. @returns true if the version runs on it */
   const admits = async (event: EventRow): Promise<boolean> => {
-    if (events.wanted === window.eventsMax) endedBy = 'events';
-    else if (cpuMs() > cpuMsMax) endedBy = 'cpu';
-    if (endedBy) return false;
-    events.wanted++;
-    if (!(await findCut(store, scope, event, install.id, () => 0))) return true;
-    events.cut++;
+    if (totals.wanted === window.eventsMax) totals.endedBy = 'events';
+    else if (totals.cpuMs > cpuMsMax) totals.endedBy = 'cpu';
+    if (totals.endedBy) return false;
+    totals.wanted++;
+    if (!(await findCut(store, scope, event, version.install.id, () => 0))) return true;
+    totals.cut++;
     return false;
   };
 
-  async function* read(): AsyncGenerator<Subject> {
-    const subscribes = await engine.subscribes(scope, version);
-    for (let { after } = window, more = true; more;) {
-      signal.throwIfAborted();
-      const page = await pageAfter(store, scope, after, {
-        limit: pageEvents,
-        matches: ({ type, entityType, sequence }) =>
-          sequence <= window.to && (types.has(type) || isNaming(entityType)),
-      });
-      for (const event of page.events) {
-        events.looked = event.sequence - window.after;
-        if (isNaming(event.entityType)) namesMoved = true;
-        if (types.has(event.type) && (await subscribes(event)) && (await admits(event))) {
-          yield { event, namesMoved, versions: [version] };
-          namesMoved = false;
-        }
-        if (endedBy) return;
+  for (let { after } = window, more = true; more;) {
+    signal.throwIfAborted();
+    const page = await pageAfter(store, scope, after, {
+      limit: pageEvents,
+      matches: ({ type, entityType, sequence }) =>
+        sequence <= window.to && (types.has(type) || isNaming(entityType)),
+    });
+    for (const event of page.events) {
+      totals.looked = event.sequence - window.after;
+      if (isNaming(event.entityType)) namesMoved = true;
+      if (types.has(event.type) && (await subscribes(event)) && (await admits(event))) {
+        yield { event, namesMoved, versions: [version] };
+        namesMoved = false;
       }
-      after = page.through;
-      events.looked = Math.min(after, window.to) - window.after;
-      more = page.more && after < window.to;
+      if (totals.endedBy) return;
     }
+    after = page.through;
+    totals.looked = Math.min(after, window.to) - window.after;
+    more = page.more && after < window.to;
   }
-
-  return {
-    subjects: read(),
-    events,
-    progress: () => ({ looked: events.looked, of: window.to - window.after }),
-    get endedBy() {
-      return endedBy;
-    },
-  };
 }
 
 const lastRuns = tenantStatement<{ event_id: string }>(
@@ -261,27 +249,20 @@ const lastRuns = tenantStatement<{ event_id: string }>(
    ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
-/** Returns the events of the last runs of an install. */
-export function lastRunsSource(
-  { deps, engine, scope }: Sourcing,
-  versions: readonly [Version, ...Version[]],
+/** Returns the events of the last runs of an install, the first version. */
+export async function* eventsOfLastRuns(
+  { store, engine, scope, totals }: Sourcing,
+  versions: Versions,
   limit: number,
-): Source {
-  const { store } = deps.services;
-  const progress = { looked: 0, of: 0 };
-
-  async function* read(): AsyncGenerator<Subject> {
-    const rows = await store.read(scope, lastRuns, { installId: versions[0].install.id, limit });
-    const found = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
-    const events = found.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
-    const filters = await Promise.all(versions.map((version) => engine.subscribes(scope, version)));
-    progress.of = events.length;
-    for (const event of events) {
-      const isWanted = await Promise.all(filters.map((subscribes) => subscribes(event)));
-      yield { event, namesMoved: true, versions: versions.filter((_, at) => isWanted[at]) };
-      progress.looked++;
-    }
+): AsyncGenerator<Subject> {
+  const rows = await store.read(scope, lastRuns, { installId: versions[0].install.id, limit });
+  const found = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
+  const events = found.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
+  const filters = await Promise.all(versions.map((version) => engine.subscribes(scope, version)));
+  totals.of = events.length;
+  for (const event of events) {
+    totals.looked++;
+    const isWanted = await Promise.all(filters.map((subscribes) => subscribes(event)));
+    yield { event, namesMoved: true, versions: versions.filter((_, at) => isWanted[at]) };
   }
-
-  return { subjects: read(), progress: () => progress };
 }

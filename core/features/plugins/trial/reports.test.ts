@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import type { Compared } from './engine.ts';
+import { newTotals, type Compared } from './engine.ts';
 import { createCollector } from './reports.ts';
 import { notSubscribed } from './world.ts';
 
@@ -13,10 +13,7 @@ test('percentiles use the nearest rank, also with few runs', () => {
         past: {} as Compared['past'],
         tried: [{ ...notSubscribed, cpuMs }],
       });
-    const { cpuMsP50, cpuMsP95 } = collector.report({
-      events: { looked: 0, wanted: 0, cut: 0 },
-      endedBy: null,
-    }).costs;
+    const { cpuMsP50, cpuMsP95 } = collector.report(newTotals()).costs;
     return [cpuMsP50, cpuMsP95];
   };
   expect(report()).toEqual([0, 0]);

@@ -4,7 +4,7 @@ import { dayMs } from '../../../platform/lib/time/time.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import type { RunEffect } from '../runs/effects.ts';
 import { type Afterwards, type Difference, differencesOf, fieldEffectsOf, isSame } from './comparisons.ts';
-import type { Compared, EventWindow } from './engine.ts';
+import type { Compared, EventWindow, Totals } from './engine.ts';
 import type { Agreement, BacktestReport, FieldReport, GateReport, Sampled } from './schema.ts';
 import type { Tried } from './world.ts';
 
@@ -32,7 +32,7 @@ export function createCollector(
   const asOfNow = new Map<string, number>();
   const known = new Set<string>();
   const cpu: number[] = [];
-  let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
+  let [calls, refused, failed, repeated] = [0, 0, 0, 0];
 
   /** False for a repetition: a trial commits nothing, so a plugin may make the same change at every event. */
   const isNew = (effect: RunEffect): boolean => {
@@ -49,7 +49,6 @@ export function createCollector(
 
   const addRun = (event: EventRow, tried: Tried): void => {
     cpu.push(tried.cpuMs);
-    cpuMs += tried.cpuMs;
     calls += tried.calls.length;
     refused += tried.calls.filter((code) => code === 'egress_denied').length;
     for (const operation of tried.asOfNow) asOfNow.set(operation, (asOfNow.get(operation) ?? 0) + 1);
@@ -60,8 +59,6 @@ export function createCollector(
   };
 
   return {
-    runsMade: () => cpu.length,
-    cpuMs: () => cpuMs,
     async compare({ event, tried: [tried] }: Compared): Promise<void> {
       addRun(event, tried!);
       for (const effect of tried!.effects)
@@ -69,9 +66,9 @@ export function createCollector(
         else if (isNew(effect)) comparisons.add(event, effect, await afterwardsOf(event, effect));
         else repeated++;
     },
-    report: ({ events, endedBy }: Pick<BacktestReport, 'events' | 'endedBy'>): BacktestReport => ({
+    report: ({ looked, wanted, cut, endedBy }: Totals): BacktestReport => ({
       window: toWindowResponse(window),
-      events,
+      events: { looked, wanted, cut },
       endedBy,
       runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
       ...comparisons.shown(),
@@ -188,7 +185,6 @@ export function createGateComparison() {
       report = counted(report, fields);
       if (fields.length > 0) report.differences.push(differenceAt(event, fields));
     },
-    runsMade: () => 2 * report.runs,
     report: () => report,
   };
 }

@@ -13,7 +13,7 @@ import { withoutEntries } from '../forget.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
 import { differencesOf, type Difference, type RunResult } from './comparisons.ts';
-import type { TrialEngine } from './engine.ts';
+import { newTotals, type TrialEngine } from './engine.ts';
 import { counted, differenceAt } from './reports.ts';
 import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
 import type { ShadowReport } from './schema.ts';
@@ -227,6 +227,7 @@ async function compareWith(
     versions: [version],
     subjects: [{ event, namesMoved: true, versions: isWanted ? [version] : [], live }],
     signal: shadow.stopped.signal,
+    totals: newTotals(),
     async compare({ past, tried: [shadowed] }) {
       // The stored values of both versions are separate, so they are not compared.
       const changes = ended.changes.filter(({ kind }) => kind !== kvModelName);
