@@ -49,7 +49,7 @@ import { actionRoutes } from './inbound/actions.ts';
 import { scheduledRoutes } from './schedules/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplayRun, recorderRoutes } from './recorder/routes.ts';
-import { checkModes, modeFieldsOf } from './trial/effects.ts';
+import { checkModes, modeFieldsOf } from './trial/modes.ts';
 import { sourceOfRequests, proposalRoutes } from '../proposals/index.ts';
 import { inboundPerMinuteMax, createRunRate } from './planning/limits.ts';
 import { createRegistry } from './installs/registry.ts';

@@ -32,7 +32,7 @@ import type { RunEffect } from '../runs/effects.ts';
 import { callerNow, inputNow, inputOf, rightsFor, type RunCaller } from '../runs/job.ts';
 import { findRun, proposedOp, type RunRow } from '../runs/rows.ts';
 import { ownOneTimeJobs } from '../schedules/own.ts';
-import { divide, isOfOneMode, type Divided } from './effects.ts';
+import { divide, isOfOneMode, type Divided } from './modes.ts';
 import { uninterrupted } from './world.ts';
 
 interface ModesOutcome {
