@@ -14,7 +14,7 @@ import type { Usage } from './budgets/usage.ts';
 import type { BudgetWaits } from './budgets/waits.ts';
 import type { CallQueue } from './host-calls/bridge.ts';
 import type { Disable, FailureWatch } from './installs/disable.ts';
-import type { Outsides } from './host-calls/fetch.ts';
+import type { Outsides } from './http-out/fetch.ts';
 import type { Recorder } from './recorder/recorder.ts';
 import type { Registry } from './installs/registry.ts';
 import type { RunEnds } from './inbound/answer.ts';

@@ -20,7 +20,7 @@ import { createDisable, type StateOps, createFailureWatch, checkEngines } from '
 import { consumerName, installModel, type Install } from './installs/model.ts';
 import { oneTimeJobsAfterOps, oneTimeWork, oneTimeJobModelName } from './schedules/one-time-jobs.ts';
 import { createOneTimeWorker, createSchedules, type Schedules } from './schedules/schedules.ts';
-import { createOutsides } from './host-calls/fetch.ts';
+import { createOutsides } from './http-out/fetch.ts';
 import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner, runRows, type RunUnit } from './planning/planner.ts';
 import { createRecorder } from './recorder/recorder.ts';

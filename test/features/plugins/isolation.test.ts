@@ -1,7 +1,8 @@
 // Isolation: concurrent runs and requests have the result of some sequential order. The same interleavings under
 // `isolation: 'none'` break this, which proves that the check detects violations.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { ownCalls, type OwnCall } from '../../../core/features/plugins/host-calls/bridge.ts';
+import { ownCalls } from '../../../core/features/plugins/host-calls/bridge.ts';
+import type { GuestCall } from '../../../core/features/plugins/host-calls/gateway.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { randomOf } from '../../random.ts';
 import { handler, type Program, type Read } from './isolation-program.ts';
@@ -17,7 +18,7 @@ const installs = new Map<string, Json>();
 /** A host call that blocks: runs that have read wait there for each other. */
 const kvGet = ownCalls.get('kv.get')!;
 let atGate: () => Promise<void> = async () => undefined;
-const gated: OwnCall = {
+const gated: GuestCall = {
   ...kvGet,
   async answer(call, args) {
     if (args[0] !== 'gate') return kvGet.answer(call, args);
@@ -37,7 +38,7 @@ function barrier(runs: number, then: () => Promise<unknown> = async () => undefi
 }
 
 beforeAll(async () => {
-  (ownCalls as Map<string, OwnCall>).set('kv.get', gated);
+  (ownCalls as Map<string, GuestCall>).set('kv.get', gated);
   app = await startApp();
   for (const isolation of ['serializable', 'none'] as const)
     for (const name of names)
@@ -55,7 +56,7 @@ beforeAll(async () => {
 });
 afterEach(() => void (atGate = async () => undefined));
 afterAll(async () => {
-  (ownCalls as Map<string, OwnCall>).set('kv.get', kvGet);
+  (ownCalls as Map<string, GuestCall>).set('kv.get', kvGet);
   await app.stop();
 });
 

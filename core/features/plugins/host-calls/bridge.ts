@@ -1,26 +1,22 @@
 // Answers the host calls of a run: own calls directly, all others through an API request made as the plugin,
 // authorized and validated like that of any client. Calls count against the limits of the plugin, not
 // against the rate limits of clients.
-import {
-  CallError,
-  queryOf,
-  callGateway,
-  type BridgeCall,
-  type OwnState,
-  gatewayCallOf,
-  type GatewayCall,
-  type HostCall,
-  type HostCalls,
-} from './gateway.ts';
-import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
+import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
+import type { Staging } from '../../../kernel/changes/staging.ts';
 import type { Ledger } from '../../../kernel/ledger/ledger.ts';
+import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
 import type { CallAnswer } from '../../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../../platform/store/store.ts';
-import { traitsOf, effectsMax } from '../planning/limits.ts';
-import type { Staging } from '../../../kernel/changes/staging.ts';
 import { ValueError } from '../kv/own.ts';
-import type { Route } from '../../../kernel/http/route.ts';
-import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
+import { traitsOf, effectsMax } from '../planning/limits.ts';
+import {
+  CallError,
+  callGateway,
+  queryOf,
+  type BridgeCall,
+  type GuestCall,
+  type OwnState,
+} from './gateway.ts';
 
 /** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
 const answerMax = 256 * 1024;
@@ -45,43 +41,31 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
   }
 }
 
+/** Answers the call and records its reads for conflict detection. */
 async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
-  const own = ownCalls.get(op);
-  const value = await noted(call, () =>
-    own ? answerOwn(call, own, args) : answerByGateway(call, hostCallOf(call.gateway.hostCalls, op), args),
-  );
-  const most = own?.answerMax ?? answerMax;
-  if (value.length > most)
+  const { staged } = call;
+  const { reads, effects } = staged;
+  if (reads) await reads.begin();
+  try {
+    const guestCall = ownCalls.get(op) ?? call.gateway.hostCalls.get(op);
+    if (!guestCall)
+      throw new CallError('validation_failed', `The host call ${op} does not exist. Use the calls of ctx.`);
+    if (!guestCall.isRead) requireWriteCapacity(staged);
+    const value = await guestCall.answer(call, args);
+    requireShort(value, guestCall.answerMax ?? answerMax);
+    return value;
+  } finally {
+    // A write without an effect still reveals the current state to the run, so it counts as a read.
+    if (reads && staged.effects === effects) reads.use();
+  }
+}
+
+function requireShort({ length }: string, most: number): void {
+  if (length > most)
     throw new CallError(
       'quota_exceeded',
       `The answer is longer than ${most} characters. Request fewer fields or set a smaller limit.`,
     );
-  return value;
-}
-
-/** Answers the call and records its reads for conflict detection. */
-async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Promise<string> {
-  const { reads, effects } = staged;
-  if (!reads) return answer();
-  await reads.begin();
-  try {
-    return await answer();
-  } finally {
-    // A write without an effect still reveals the current state to the run, so it counts as a read.
-    if (staged.effects === effects) reads.use();
-  }
-}
-
-function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Promise<string> {
-  if (!own.isRead) requireWriteCapacity(call.staged);
-  return own.answer(call, args);
-}
-
-function answerByGateway(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
-  if (!hostCall.isRead) requireWriteCapacity(call.staged);
-  const gatewayCall = gatewayCallOf(hostCall, args);
-  if (hostCall.isRead && !isNotedInFull(hostCall.route, gatewayCall)) call.staged.reads?.everything();
-  return callGateway(call, hostCall.route, gatewayCall);
 }
 
 function requireWriteCapacity({ effects, fullness }: Staging): void {
@@ -93,49 +77,8 @@ function requireWriteCapacity({ effects, fullness }: Staging): void {
   if (fullness !== null) throw new CallError('quota_exceeded', fullness);
 }
 
-function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
-  const known = hostCalls.get(op);
-  if (!known)
-    throw new CallError('validation_failed', `The host call ${op} does not exist. Use the calls of ctx.`);
-  return known;
-}
-
-/** Entities that are read only through their own finders and lists, and whose changes all emit an event of that entity. */
-const listed = [
-  ...['issues', 'comments', 'projects', 'milestones', 'cycles', 'labels', 'fields', 'templates', 'views'],
-  ...['pipelines', 'releases', 'boards', 'project-updates'],
-];
-/**
- * API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
- * After any other read, every change in the workspace counts as a conflict
- * (core/kernel/changes/reads.ts).
- */
-const notedReads: ReadonlySet<string> = new Set([
-  ...listed.flatMap((path) => [`${path}.get`, `${path}.list`]),
-  'relations.get',
-  // `OwnValues` records this read.
-  'plugins.kv.list',
-]);
-
-/** Reads with `asOf` come from the event log, so they have no rows to track. */
-function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
-  return notedReads.has(name) && query?.asOf === undefined;
-}
-
-/**
- * A host call for stored values, one-time jobs or requests to other servers, which is not an API
- * operation and needs no grant.
- */
-export interface OwnCall {
-  readonly isRead: boolean;
-  /** Longest answer in characters, if it differs from the default. */
-  readonly answerMax?: number;
-  /** Returns JSON. @throws CallError, ValueError */
-  answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
-}
-
 /** A write that only stages changes, so it can be repeated without the run that made it. */
-interface OwnWrite extends OwnCall {
+interface OwnWrite extends GuestCall {
   readonly isRead: false;
   answer(call: OwnState, args: readonly unknown[]): Promise<string>;
 }
@@ -143,7 +86,7 @@ interface OwnWrite extends OwnCall {
 /** Limit of characters that covers the largest stored value (2 MiB) with its JSON overhead. */
 const valueMax = 2_200_000;
 
-const reads: Readonly<Record<string, OwnCall>> = {
+const reads: Readonly<Record<string, GuestCall>> = {
   'kv.get': {
     isRead: true,
     answerMax: valueMax,
@@ -207,7 +150,7 @@ const writes: Readonly<Record<string, OwnWrite>> = {
 
 /** Keyed by call name, such as `kv.set`. */
 export const ownWrites: ReadonlyMap<string, OwnWrite> = new Map(Object.entries(writes));
-export const ownCalls: ReadonlyMap<string, OwnCall> = new Map<string, OwnCall>([
+export const ownCalls: ReadonlyMap<string, GuestCall> = new Map<string, GuestCall>([
   ...Object.entries(reads),
   ...ownWrites,
 ]);

@@ -1,6 +1,7 @@
-// Derives the host calls of plugins from the contracts: each call is the operation of the same name, takes the arguments of its route,
-// and is authorized by that operation's entry in the table of rights. The guest's stubs (core/platform/sandbox/sidecar/guest/generated/surface.ts)
-// and the types of the SDK are generated from this list.
+// Makes a host call an operation of the API. The calls are derived from the contracts: each is the operation
+// of the same name, takes the arguments of its route, and is authorized by that operation's entry in the table
+// of rights. The guest's stubs (core/platform/sandbox/sidecar/guest/generated/surface.ts) and the types of the
+// SDK are generated from this list.
 import { scopeOfContract, type Contract } from '../../../kernel/contract/contract.ts';
 import { contracts } from '../../contracts.ts';
 import { takesIfMatch, type Route } from '../../../kernel/http/route.ts';
@@ -16,15 +17,24 @@ import { rightsOfInstall } from '../installs/manifest.ts';
 import type { Install } from '../installs/model.ts';
 import type { OwnValues } from '../kv/own.ts';
 import type { OwnOneTimeJobs } from '../schedules/own.ts';
-import type { Outside } from './fetch.ts';
+import type { Outside } from '../http-out/fetch.ts';
 
-/** Part of the request that an argument becomes, in argument order: `{id}` of the path, body, query, headers. */
+/** Part of the request that an argument becomes, in argument order: `{id}` of the path, body, query, options. */
 export type Argument = 'id' | 'body' | 'query' | 'options';
 
-export interface HostCall {
+/** Call that a guest can make. */
+export interface GuestCall {
+  readonly isRead: boolean;
+  /** Longest answer in characters, if it differs from the default. */
+  readonly answerMax?: number;
+  /** Returns JSON. @throws CallError, ValueError */
+  answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
+}
+
+/** Call that is an operation of the API. */
+export interface HostCall extends GuestCall {
   readonly route: Route;
   readonly takes: readonly Argument[];
-  readonly isRead: boolean;
 }
 
 /** Keyed by call name, such as `issues.get`. */
@@ -57,7 +67,17 @@ function hostCallOf(contract: Contract, name: string, route: Route | undefined):
   // The guest exposes a call by the scope of its namespace, so the route must require the same scope.
   if (route.scope !== scopeOfContract(contract, isRead ? 'read' : 'write'))
     throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
-  return { route, takes: takesOf(name, route), isRead };
+  const takes = takesOf(name, route);
+  return {
+    route,
+    takes,
+    isRead,
+    answer(call, args) {
+      const gatewayCall = gatewayCallOf({ takes }, args);
+      if (isRead && !isNotedInFull(route, gatewayCall)) call.staged.reads?.everything();
+      return callGateway(call, route, gatewayCall);
+    },
+  };
 }
 
 function takesOf(name: string, route: Route): Argument[] {
@@ -70,6 +90,31 @@ function takesOf(name: string, route: Route): Argument[] {
     ['options', takesIfMatch(route)],
   ];
   return all.filter(([, isTaken]) => isTaken).map(([argument]) => argument);
+}
+
+/**
+ * Entities that are read only through their own finders and lists, and whose changes all emit an event of that
+ * entity.
+ */
+const listed = [
+  ...['issues', 'comments', 'projects', 'milestones', 'cycles', 'labels', 'fields', 'templates', 'views'],
+  ...['pipelines', 'releases', 'boards', 'project-updates'],
+];
+/**
+ * API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
+ * After any other read, every change in the workspace counts as a conflict
+ * (core/kernel/changes/reads.ts).
+ */
+const notedReads: ReadonlySet<string> = new Set([
+  ...listed.flatMap((path) => [`${path}.get`, `${path}.list`]),
+  'relations.get',
+  // `OwnValues` records this read.
+  'plugins.kv.list',
+]);
+
+/** Reads with `asOf` come from the event log, so they have no rows to track. */
+function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
+  return notedReads.has(name) && query?.asOf === undefined;
 }
 
 /** Sends the host calls of a run to the API in process, as the plugin. */
@@ -156,7 +201,7 @@ export class CallError extends Error {
 export type GatewayCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
 
 /** @throws CallError validation_failed */
-export function gatewayCallOf({ takes }: HostCall, args: readonly unknown[]): GatewayCall {
+export function gatewayCallOf({ takes }: Pick<HostCall, 'takes'>, args: readonly unknown[]): GatewayCall {
   const argument = (name: Argument): unknown => {
     const at = takes.indexOf(name);
     // `ids.map(ctx.issues.get)` passes the array index as second argument; no second argument of a call is a number.

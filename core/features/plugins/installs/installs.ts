@@ -13,7 +13,7 @@ import { showSpent } from '../budgets/budget.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { deferringBudget } from '../budgets/waits.ts';
 import { unhandledOneTimeJobs } from '../schedules/one-time-jobs.ts';
-import { checkNet, type NetRules } from '../host-calls/net.ts';
+import { checkNet, type NetRules } from '../http-out/rules.ts';
 import { wakeWaitingOp } from '../runs/rows.ts';
 import { asleepIn, followedSecrets, dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import {

@@ -23,7 +23,7 @@ import type { Install } from '../installs/model.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { stepOf } from '../planning/loops.ts';
 import { stepName } from '../schedules/schedules.ts';
-import type { SecretsForGuest } from '../host-calls/request.ts';
+import type { SecretsForGuest } from '../http-out/rules.ts';
 import type { TriedRun } from './attempt.ts';
 
 const partitionsDefault = 1;

@@ -13,7 +13,7 @@ import type { EventType } from '../../../../kernel/events/catalogue.ts';
 import { ApiError, invalidField } from '../../../../platform/lib/errors/errors.ts';
 import { parseFilter, type FilterFields } from '../../../../platform/lib/filter/filter.ts';
 import { checkCron } from '../../../../platform/lib/time/cron.ts';
-import { checkNetShape } from '../../host-calls/net.ts';
+import { checkNetShape } from '../../http-out/rules.ts';
 import { checkSourceMap } from '../../source-positions.ts';
 import { subscribedTypes, requireKnown, requireZone, zoneOf } from '../manifest.ts';
 import { checkSettingsSchema } from '../settings.ts';

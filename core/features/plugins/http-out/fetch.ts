@@ -1,31 +1,26 @@
 // Implements `fetch` for plugins. It sends only requests that the manifest permits, through the egress guard,
 // and gives all attempts of a run the same answer.
-import type { NetRequest } from '../../../../sdk/plugin/manifest.ts';
+import { createHash } from 'node:crypto';
 import { EgressError } from '../../../platform/lib/egress/error.ts';
 import type { Egress, EgressResponse } from '../../../platform/lib/egress/egress.ts';
 import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { type Scope, tenantOp, type Store } from '../../../platform/store/store.ts';
 import { effectTable } from '../../../kernel/rights/effects.ts';
-import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { Meter } from '../budgets/budget.ts';
-import { CallError } from './gateway.ts';
+import { CallError } from '../host-calls/gateway.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunRow } from '../runs/rows.ts';
-import {
-  findSecrets,
-  formatted,
-  placeholdersOf,
-  secretsForGuest,
-  type HeaderSecret,
-  type SecretsForGuest,
-  readRequest,
-  type GuestRequest,
-  findJournaled,
-  journalKey,
-  journalOf,
-  type Journal,
-} from './request.ts';
 import { openSecrets } from '../secrets/rows.ts';
-import { isReserved, permit } from './net.ts';
+import {
+  createRedact,
+  denied,
+  formatted,
+  permittedRequest,
+  secretsForGuest,
+  type PermittedRequest,
+  type SecretsForGuest,
+} from './rules.ts';
 
 /** Limits: requests per attempt, total time per request, bytes of a response. */
 const fetchesMax = 10;
@@ -58,13 +53,6 @@ interface OutsideOf {
   readonly callerScopes: readonly string[] | undefined;
 }
 
-/** A permitted request. */
-interface Outgoing extends GuestRequest {
-  readonly origin: string;
-  readonly net: NetRequest;
-  readonly inHeaders: ReadonlyMap<string, HeaderSecret>;
-}
-
 export interface Outsides {
   /** Returns the `fetch` implementation of one attempt. */
   of(of: OutsideOf): Outside;
@@ -85,21 +73,7 @@ export function createOutsides(options: FetchOptions): Outsides {
    */
   const underWay = new Map<string, Promise<string>>();
 
-  const permitted = ({ scope, install }: OutsideOf, request: GuestRequest): Outgoing => {
-    const { manifest } = install;
-    const allowed = permit(manifest.net ?? [], request.method, request.url);
-    if (typeof allowed === 'string') throw denied(allowed);
-    const { url, origin } = allowed;
-    if (origin === ownOrigin) throw denied('The request goes to this server. Use ctx instead.');
-    const reserved = Object.keys(request.headers).find(isReserved);
-    if (reserved !== undefined)
-      throw denied(`The header ${reserved} cannot be set by a plugin. Remove it from the request.`);
-    const placeholders = placeholdersOf(options.sealing, scope, install);
-    const inHeaders = findSecrets(manifest, placeholders, { ...request, url, origin });
-    return { ...request, url, origin, net: allowed.request, inHeaders };
-  };
-
-  const answerOnce = async (of: OutsideOf, key: string, outgoing: Outgoing): Promise<string> => {
+  const answerOnce = async (of: OutsideOf, key: string, outgoing: PermittedRequest): Promise<string> => {
     const known = await findJournaled(store, of.scope, key);
     if (known) return known.answer ?? lost(outgoing);
     if (!of.sends) throw denied(noRecordedAnswer);
@@ -124,7 +98,7 @@ export function createOutsides(options: FetchOptions): Outsides {
       async ask(input) {
         requireCaller(of);
         if (++fetches > fetchesMax) throw new CallError('quota_exceeded', tooManyFetches);
-        const outgoing = permitted(of, readRequest(input));
+        const outgoing = permittedRequest(input, { ...of, sealing: options.sealing, ownOrigin });
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
         occurrences.set(args, occurrence + 1);
@@ -145,8 +119,10 @@ export function createOutsides(options: FetchOptions): Outsides {
   };
 }
 
-/** Returns the same text for the same request, independent of the present values of secrets and placeholders. */
-function canonical({ method, url, headers, body, inHeaders }: Outgoing): string {
+/**
+ * Returns the same text for the same request, independent of the present values of secrets and placeholders.
+ */
+function canonical({ method, url, headers, body, inHeaders }: PermittedRequest): string {
   const headerPairs = Object.entries(headers).map(([header, value]) => {
     const secret = inHeaders.get(header);
     return [header.toLowerCase(), secret ? `{secret ${secret.name}}` : value] as const;
@@ -155,14 +131,14 @@ function canonical({ method, url, headers, body, inHeaders }: Outgoing): string 
   return JSON.stringify([method, url, headerPairs, body]);
 }
 
-function requestLine({ method, url }: Outgoing): string {
+function requestLine({ method, url }: PermittedRequest): string {
   return `${method} ${url}`;
 }
 
 function headersOf(
   { install }: OutsideOf,
   key: string,
-  { method, headers, inHeaders }: Outgoing,
+  { method, headers, inHeaders }: PermittedRequest,
   secrets: ReadonlyMap<string, string>,
 ): Record<string, string> {
   const sent: Record<string, string> = { ...headers };
@@ -186,7 +162,7 @@ async function send(
   egress: Egress,
   journal: Journal,
   key: string,
-  outgoing: Outgoing,
+  outgoing: PermittedRequest,
 ): Promise<EgressResponse> {
   const { method, url, headers, body, net } = outgoing;
   const isOnce = net.retry === 'never';
@@ -242,11 +218,7 @@ function requireCaller({ callerScopes }: OutsideOf): void {
   );
 }
 
-function denied(message: string): CallError {
-  return new CallError('egress_denied', message);
-}
-
-function lost(outgoing: Outgoing): never {
+function lost(outgoing: PermittedRequest): never {
   throw denied(
     `${requestLine(outgoing)} was already sent and its response was lost. The request is not repeated because the manifest sets retry: never. Check at the receiver whether it was processed.`,
   );
@@ -264,46 +236,97 @@ function codeOf({ code }: EgressError): string {
   return codes[code] ?? 'unreachable';
 }
 
+const find = tenantStatement<{ response_json: string | null }>(
+  'journal.find',
+  'SELECT response_json FROM journal WHERE workspace_id = :ws AND id = :id',
+);
+const reserve = tenantStatement(
+  'journal.reserve',
+  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, created_at)
+   VALUES (:ws, :id, :runId, :installId, :request, :now)`,
+);
+const release = tenantStatement(
+  'journal.release',
+  'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND response_json IS NULL',
+);
+const storeAnswer = tenantStatement(
+  'journal.store',
+  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, response_json, created_at, finished_at)
+   VALUES (:ws, :id, :runId, :installId, :request, :answer, :now, :now)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET response_json = excluded.response_json, finished_at = excluded.finished_at
+   WHERE response_json IS NULL`,
+);
+
 /**
- * Returns the Base64 forms of a secret without the characters that depend on adjacent bytes, so that the
- * secret is found inside other encoded text.
+ * Returns the journal key in hex.
+ * @param args canonical text of the arguments
+ * @param occurrence index of this call among the run's calls with the same `op` and `args`, from 0
  */
-function base64Forms(secret: string): string[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const bytes = Buffer.from(`${'\0'.repeat(offset)}${secret}`);
-    const whole = bytes.toString('base64').replace(/=+$/, '');
-    const isExact = bytes.length % 3 === 0;
-    const form = whole.slice(Math.ceil((offset * 8) / 6), isExact ? undefined : -1);
-    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
+function journalKey(run: RunRow, op: string, args: string, occurrence: number): string {
+  const of = [
+    run.install_id,
+    run.event_id ?? run.id,
+    `${run.handler_kind}:${run.handler}`,
+    op,
+    args,
+    occurrence,
+  ];
+  return createHash('sha256').update(JSON.stringify(of)).digest('hex');
+}
+
+/**
+ * Returns undefined if the request was not sent; `answer` is null if it may have been sent and the answer is
+ * unknown.
+ */
+async function findJournaled(
+  store: Store,
+  scope: Scope,
+  key: string,
+): Promise<{ readonly answer: string | null } | undefined> {
+  const row = await store.readOne(scope, find, { id: key });
+  return row && { answer: row.response_json };
+}
+
+interface Journal {
+  /** Records that a request is about to be sent. @returns false if that was recorded before */
+  reserve(key: string, request: string): Promise<boolean>;
+  /** Removes the record of a request that was not sent. */
+  release(key: string): Promise<void>;
+  storeAnswer(key: string, request: string, answer: string): Promise<void>;
+}
+
+interface JournalOptions {
+  readonly store: Store;
+  readonly nowMs: () => number;
+  readonly scope: Scope;
+  readonly run: RunRow;
+}
+
+/**
+ * Returns the journal of one run. Each entry is committed immediately instead of with the run, because a sent
+ * request cannot be undone.
+ */
+function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
+  const row = (key: string, request: string) => ({
+    id: key,
+    request,
+    now: nowMs(),
+    runId: run.id,
+    installId: run.install_id,
   });
-}
-
-/** Returns the forms in which a receiver may echo a secret, longest first. */
-function formsOf(secret: string): string[] {
-  const percent = encodeURIComponent(secret);
-  const hex = Buffer.from(secret).toString('hex');
-  const json = JSON.stringify(secret).slice(1, -1);
-  const forms = new Set([
-    secret,
-    json,
-    json.replaceAll('/', '\\/'),
-    percent,
-    percent.replaceAll('%20', '+'),
-    hex,
-    hex.toUpperCase(),
-    ...base64Forms(secret),
-  ]);
-  return [...forms].sort((a, b) => b.length - a.length);
-}
-
-/**
- * Redacts secrets in responses, because a receiver may echo them and the guest can write all data that it
- * reads.
- * @param secrets values by name; at least 8 characters each, so that no ordinary text matches
- */
-function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
-  const forms = [...secrets].flatMap(([name, secret]) =>
-    formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),
-  );
-  return (text) => forms.reduce((rest, { form, shown }) => rest.replaceAll(form, () => shown), text);
+  return {
+    async reserve(key, request) {
+      const outcome = await store.commit([tenantOp(scope, reserve, row(key, request))]);
+      if (outcome.ok) return true;
+      if (await findJournaled(store, scope, key)) return false;
+      throw new Error(`The journal could not be written: ${outcome.message}`);
+    },
+    async release(key) {
+      await store.commit([tenantOp(scope, release, { id: key })]);
+    },
+    async storeAnswer(key, request, answer) {
+      const outcome = await store.commit([tenantOp(scope, storeAnswer, { ...row(key, request), answer })]);
+      if (!outcome.ok) throw new Error(`The journal could not be written: ${outcome.message}`);
+    },
+  };
 }
