@@ -19,7 +19,7 @@ import type { Scope } from '../../platform/store/store.ts';
 
 const folder = join(import.meta.dir, '../../../plugins');
 
-/** Shipped for `POST /triage` only; not installable by name. */
+/** Folder and entry of the plugin that is shipped for `POST /triage` only, and cannot be installed by name. */
 export const publicTriage = 'auto-triage/general';
 
 export function firstPartyNames(): string[] {
@@ -30,10 +30,11 @@ export function firstPartyNames(): string[] {
 /** @param name one of `firstPartyNames`, or `publicTriage` */
 export async function packFirstParty(name: string): Promise<PluginPackage> {
   if (embedded) return parsePackage(JSON.stringify(embedded.plugins()[name]));
-  const options = { describe: describePackage };
-  if (name === publicTriage)
-    return packPlugin(join(folder, 'auto-triage'), { ...options, entry: 'general.ts' });
-  return packPlugin(join(folder, name), options);
+  const [plugin = '', entry] = name.split('/');
+  return packPlugin(join(folder, plugin), {
+    describe: describePackage,
+    ...(entry !== undefined && { entry: `${entry}.ts` }),
+  });
 }
 
 /** @throws Error with the reason if the install request is refused */

@@ -1,7 +1,6 @@
 // Implements `POST /triage`, which suggests kind, priority and labels of issues, without a token. The bundled
 // model runs in a separate isolate of the sandbox and gets only the texts of the request; nothing is stored.
 // Duplicates are searched separately, if the request names a workspace that allows it.
-import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
 import { ApiError, tooManyAtOnce } from '../../platform/lib/errors/errors.ts';
@@ -121,18 +120,16 @@ interface PublicTriageOptions {
   readonly duplicatesOf: (requested: Duplicates) => Promise<readonly (readonly object[])[]>;
 }
 
+type PackedCode = Parameters<Sandbox['run']>[0]['code'];
+
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
-  let packed: Promise<{ source: string; sha256: string; handlers: string[] }> | null = null;
+  let packed: Promise<PackedCode> | null = null;
   const quota = new FairQuota(queuedMax);
   const fairQueue = createFairPool(1, () => undefined);
 
-  const codeOf = () =>
+  const codeOf = (): Promise<PackedCode> =>
     (packed ??= packFirstParty(publicTriage).then(
-      ({ code, manifest }) => ({
-        source: code,
-        sha256: createHash('sha256').update(code).digest('hex'),
-        handlers: [...manifest.handlers],
-      }),
+      ({ code, sha256, manifest }) => ({ source: code, sha256, handlers: [...manifest.handlers] }),
       (error: unknown) => {
         packed = null;
         throw error;
@@ -191,11 +188,7 @@ function takeSlot(quota: FairQuota, sender: BillingAccount): () => void {
 }
 
 /** Returns the model's answers. @throws Error if there are none */
-async function runOn(
-  sandbox: Sandbox,
-  code: { source: string; sha256: string; handlers: string[] },
-  input: readonly Issue[],
-): Promise<object[]> {
+async function runOn(sandbox: Sandbox, code: PackedCode, input: readonly Issue[]): Promise<object[]> {
   const taken: { answer?: object[] } = {};
   const call = async (op: string, args: string): Promise<CallAnswer> => {
     if (op === 'kv.get') return { ok: true, value: JSON.stringify(input) };
@@ -204,15 +197,13 @@ async function runOn(
   };
   const at = new Date(0).toISOString();
   const outcome = await sandbox.run({
-    ...{
-      runId: 'public-triage',
-      workspaceId: '',
-      installId: 'public-triage',
-      partition: 0,
-      code,
-      limits,
-      call,
-    },
+    runId: 'public-triage',
+    workspaceId: '',
+    installId: 'public-triage',
+    partition: 0,
+    code,
+    limits,
+    call,
     handler: { kind: 'schedule', name: 'triage' },
     input: JSON.stringify({
       event: { schedule: 'triage', scheduledAt: at },
