@@ -10,13 +10,8 @@ import {
   type RowSubject,
   some,
 } from '../../kernel/checks.ts';
-import {
-  commitAssignedRule,
-  distanceOf,
-  fileOf,
-  type StoredParts,
-  unpack,
-} from '../../kernel/events/log/packing.ts';
+import { commitAssignedRule } from '../../kernel/events/log/commit-assigned.ts';
+import { distanceOf, fileOf, type StoredParts, unpack } from '../../kernel/events/log/packing.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 
 /** Returns null if the event does not exist or its archive file cannot be read. */

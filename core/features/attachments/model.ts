@@ -44,26 +44,24 @@ export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof atta
       },
     },
     events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
-    special: {
-      subjectId: ({ issueId }) => issueId,
-      related: (scope, _before, { issueId, updatedAt }) => ({
-        last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
-      }),
-      async comesBack(ctx, deleted) {
-        if (deleted.kind !== 'link')
-          throw new ApiError(
-            'not_found',
-            'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
-          );
-        const issue = await issueModel.find(ctx, deleted.issueId);
-        if (!issue) throw new ApiError('not_found', 'The issue was deleted. Restore the issue first.');
-        return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
-      },
-      team: {
-        of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
-        isIn: (list) =>
-          `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
-      },
+    subjectId: ({ issueId }) => issueId,
+    related: (scope, _before, { issueId, updatedAt }) => ({
+      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+    }),
+    async comesBack(ctx, deleted) {
+      if (deleted.kind !== 'link')
+        throw new ApiError(
+          'not_found',
+          'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
+        );
+      const issue = await issueModel.find(ctx, deleted.issueId);
+      if (!issue) throw new ApiError('not_found', 'The issue was deleted. Restore the issue first.');
+      return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+    },
+    team: {
+      of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+      isIn: (list) =>
+        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
     },
   },
 );
@@ -78,13 +76,8 @@ export function withIssueEvents(issue: Issue, change: Change & { readonly after:
       const at = (change.after as Attachment).updatedAt;
       const left = asLeft(view, issueModel.name, issue);
       const response = issueModel.toResponse({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
-      return change.events(view).map((draft) => ({
-        ...draft,
-        entityType: issueModel.name,
-        entityId: issue.id,
-        commitAssignedOf: left.number === null ? left.id : null,
-        data: { ...response, attachment: attachmentModel.toResponse(change.after as Attachment, view) },
-      }));
+      const data = { ...response, attachment: attachmentModel.toResponse(change.after as Attachment, view) };
+      return change.events(view).map(({ type }) => issueModel.eventOf(type, left, data));
     },
     followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),
   };

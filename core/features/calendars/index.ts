@@ -26,12 +26,10 @@ const unused = tenantStatement(
 );
 
 const calendarModel = modelOf(calendar, {
-  special: {
-    related: (scope, before, { id, deletedAt }) =>
-      before !== null && deletedAt !== null && before.deletedAt === null
-        ? { first: [tenantOp(scope, unused, { id }, { expectRows: 1 })] }
-        : {},
-  },
+  related: (scope, before, { id, deletedAt }) =>
+    before !== null && deletedAt !== null && before.deletedAt === null
+      ? { first: [tenantOp(scope, unused, { id }, { expectRows: 1 })] }
+      : {},
 });
 
 const resource = defineResource(calendar, calendarModel, {

@@ -10,7 +10,7 @@ import { comment } from './contract.ts';
 const part = partOfIssue('comments');
 
 export const commentModel = modelOf(comment, {
-  stored: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
+  stored: { ...part.stored, mentionIds: json<readonly string[]>('mention_ids_json') },
   shows: {
     issue: issueOfPart,
     mentions: ({ mentionIds }, { directory }) =>
@@ -24,17 +24,15 @@ export const commentModel = modelOf(comment, {
       return [after.resolvedAt === null ? 'comment.unresolved' : 'comment.resolved'];
     return ['comment.updated'];
   },
-  special: {
-    ...part.special,
-    related: (scope, before, after) => {
-      const isSameText = before?.body === after.body && before.deletedAt === after.deletedAt;
-      return {
-        last: [
-          tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
-          ...(isSameText ? [] : [textToIndex(scope, after.id)]),
-        ],
-      };
-    },
+  ...part.options,
+  related: (scope, before, after) => {
+    const isSameText = before?.body === after.body && before.deletedAt === after.deletedAt;
+    return {
+      last: [
+        tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
+        ...(isSameText ? [] : [textToIndex(scope, after.id)]),
+      ],
+    };
   },
 });
 /** Fails the batch if the issue was deleted in the meantime. */

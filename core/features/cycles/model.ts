@@ -46,15 +46,13 @@ export const cycleModel = modelOf(cycle, {
     if (before.status === after.status) return ['cycle.updated'];
     return [after.status === 'active' ? 'cycle.started' : 'cycle.completed'];
   },
-  special: {
-    subjectId: ({ id }) => id,
-    related(scope, _before, { id, teamId, startsAt, endsAt, updatedAt, deletedAt }) {
-      const sound =
-        deletedAt === null
-          ? tenantOp(scope, apart, { id, teamId, startsAt, endsAt }, { expectRows: 1 })
-          : tenantOp(scope, empty, { id }, { expectRows: 1 });
-      return { last: [sound, cyclesDueOp(scope, teamId, updatedAt)] };
-    },
+  subjectId: ({ id }) => id,
+  related(scope, _before, { id, teamId, startsAt, endsAt, updatedAt, deletedAt }) {
+    const sound =
+      deletedAt === null
+        ? tenantOp(scope, apart, { id, teamId, startsAt, endsAt }, { expectRows: 1 })
+        : tenantOp(scope, empty, { id }, { expectRows: 1 });
+    return { last: [sound, cyclesDueOp(scope, teamId, updatedAt)] };
   },
 });
 

@@ -19,12 +19,10 @@ export const inboxItemModel = modelOf(inboxItem, {
     if (before.readAt === null && after.readAt !== null) return ['inbox.item_read'];
     return ['inbox.item_updated'];
   },
-  special: {
-    related: (scope, before, { id, snoozedUntil }) => ({
-      last:
-        (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
-    }),
-  },
+  related: (scope, before, { id, snoozedUntil }) => ({
+    last:
+      (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
+  }),
 });
 
 export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;

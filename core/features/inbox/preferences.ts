@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { json } from '../../kernel/changes/operations.ts';
-import { defineModel } from '../../kernel/changes/model.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { member } from '../people/contract.ts';
 import { Closed, described, idAndName, idOf, namedSchema } from '../../platform/lib/schema.ts';
@@ -47,7 +47,7 @@ interface Stored {
   readonly off: readonly Reason[];
 }
 
-const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesEvent>>({
+const preferencesModel = modelOf<Stored, Static<typeof InboxPreferencesEvent>>({
   name: 'inbox_preferences',
   table: 'inbox_preferences',
   fields: { off: json('off_json') },

@@ -70,24 +70,22 @@ export const issueModel = modelOf(issue, {
     fieldValues: toStoredFields(fields as IssueResponse['fields'], directory),
     parentPlace: parentKeyOf(parent as IssueResponse['parent'], directory),
   }),
-  special: {
-    insertExpressions: {
-      number: 'coalesce(:number, (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id))',
-    },
-    related: issueOps,
-    purged: { event: 'issue.purged', rows: purgeOps },
-    follows: {
-      from: 'stateId',
-      fields: stateTimes,
-    },
-    subjectId: (issue) => issue.id,
-    alias: {
-      columns: ['team_id', 'number'],
-      values: parseIdentifier,
-      former: { table: 'former_identifiers', id: 'issue_id' },
-    },
-    commitAssigned: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
+  insertExpressions: {
+    number: 'coalesce(:number, (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id))',
   },
+  related: issueOps,
+  purged: { event: 'issue.purged', rows: purgeOps },
+  follows: {
+    from: 'stateId',
+    fields: stateTimes,
+  },
+  subjectId: (issue) => issue.id,
+  alias: {
+    columns: ['team_id', 'number'],
+    values: parseIdentifier,
+    former: { table: 'former_identifiers', id: 'issue_id' },
+  },
+  commitAssigned: { rule: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   toResponse(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);
     const identifier = `${team?.key ?? ''}-${issue.number ?? ''}`;

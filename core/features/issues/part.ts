@@ -18,18 +18,18 @@ export function partOfIssue(table: string) {
   const of = (what: string, more = ''): string =>
     `(SELECT ${what} FROM issues AS i WHERE i.workspace_id = :ws AND i.id = ${table}.issue_id${more})`;
   return {
-    kept: {
+    stored: {
       issueId: plain<string>('issue_id'),
       issuePlace: { select: of("i.team_id || ' ' || i.number") } as Column<string>,
     },
-    special: {
+    options: {
       subjectId: ({ issueId }: IssuePart) => issueId,
       team: {
         of: ({ issuePlace }: IssuePart) => issuePlace.split(' ')[0]!,
         isIn: (list: string) => `EXISTS ${of('1', ` AND i.team_id IN (${list})`)}`,
       },
       commitAssigned: {
-        what: issueNumber,
+        rule: issueNumber,
         of: ({ issueId, issuePlace }: IssuePart) => (issuePlace.endsWith(' ') ? issueId : null),
       },
     },

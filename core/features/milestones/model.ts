@@ -30,14 +30,12 @@ export const milestoneModel = modelOf(milestone, {
     if (before.deletedAt !== after.deletedAt) return ['milestone.deleted'];
     return [isCompletion(before, after) ? 'milestone.completed' : 'milestone.updated'];
   },
-  special: {
-    related(scope, before, after) {
-      const { id } = after;
-      if (after.deletedAt !== null)
-        return { last: [tenantOp(scope, withoutIssues, { id }, { expectRows: 1 })] };
-      return isCompletion(before, after)
-        ? { last: [tenantOp(scope, nothingOpen, { id }, { expectRows: 1 })] }
-        : {};
-    },
+  related(scope, before, after) {
+    const { id } = after;
+    if (after.deletedAt !== null)
+      return { last: [tenantOp(scope, withoutIssues, { id }, { expectRows: 1 })] };
+    return isCompletion(before, after)
+      ? { last: [tenantOp(scope, nothingOpen, { id }, { expectRows: 1 })] }
+      : {};
   },
 });

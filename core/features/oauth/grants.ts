@@ -61,11 +61,9 @@ export const grantModel = modelOf(grant, {
     if (!before) return ['grant.created'];
     return [before.revokedAt === after.revokedAt ? 'grant.updated' : 'grant.revoked'];
   },
-  special: {
-    // Marks a self-registered client as used, so that it is not removed.
-    related: (_, before, { clientKind, clientId }) =>
-      before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
-  },
+  // Marks a self-registered client as used, so that it is not removed.
+  related: (_, before, { clientKind, clientId }) =>
+    before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
 });
 
 export interface GrantTerms {

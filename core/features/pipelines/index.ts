@@ -23,10 +23,8 @@ const withoutReleases = tenantStatement(
 );
 
 const pipelineModel = modelOf(pipeline, {
-  special: {
-    related: (scope, _before, { id, deletedAt }) =>
-      deletedAt === null ? {} : { last: [tenantOp(scope, withoutReleases, { id }, { expectRows: 1 })] },
-  },
+  related: (scope, _before, { id, deletedAt }) =>
+    deletedAt === null ? {} : { last: [tenantOp(scope, withoutReleases, { id }, { expectRows: 1 })] },
 });
 
 const resource = defineResource(pipeline, pipelineModel, {

@@ -60,15 +60,13 @@ export const proposalModel = modelOf(proposal, {
       status === 'approved' || status === 'partly_approved' ? 'automation.approved' : 'automation.rejected',
     ];
   },
-  special: {
-    withoutPrevious: true,
-    related: (scope, before, { id, status, expiresAt }) => ({
-      last:
-        before?.status === status
-          ? []
-          : [timerOp(scope, expiryTimerName, id, status === 'open' ? expiresAt : null)],
-    }),
-  },
+  withoutPrevious: true,
+  related: (scope, before, { id, status, expiresAt }) => ({
+    last:
+      before?.status === status
+        ? []
+        : [timerOp(scope, expiryTimerName, id, status === 'open' ? expiresAt : null)],
+  }),
 });
 
 /**

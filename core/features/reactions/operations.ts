@@ -26,19 +26,17 @@ const emojiMax = 50;
 const part = partOfIssue('reactions');
 
 const reactionModel = modelOf(reaction, {
-  stored: { ...part.kept, subjectId: plain<string>('subject_id') },
+  stored: { ...part.stored, subjectId: plain<string>('subject_id') },
   shows: {
     issue: issueOfPart,
     commentId: ({ issueId, subjectId }) => (subjectId === issueId ? null : subjectId),
   },
-  special: {
-    ...part.special,
-    related: (scope, before, { issueId, subjectId }) => ({
-      last: before
-        ? []
-        : [tenantOp(scope, requireCapacity, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
-    }),
-  },
+  ...part.options,
+  related: (scope, before, { issueId, subjectId }) => ({
+    last: before
+      ? []
+      : [tenantOp(scope, requireCapacity, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
+  }),
 });
 
 /** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */

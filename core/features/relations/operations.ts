@@ -1,7 +1,7 @@
 // Relations. A row stores the relation from `fromId` to `issueId`; for the other issue, responses contain the
 // inverse. A relation is published as an event of each of its two issues, but does not change their version,
 // so relating an issue does not conflict with editing it.
-import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../kernel/changes/change.ts';
+import { asLeft, type Change, type ChangeSet } from '../../kernel/changes/change.ts';
 import type { EntityModel } from '../../kernel/changes/model.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { plain, type Column, getEntity, removed } from '../../kernel/changes/operations.ts';
@@ -89,31 +89,29 @@ const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = mo
       };
     },
   },
-  special: {
-    related: (scope, before, after) => ({
-      last:
-        isAdded(before, after) && after.type !== 'relates_to'
-          ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
-          : [],
-    }),
-    async comesBack(ctx, deleted) {
-      const [from, to] = [
-        await issueModel.find(ctx, deleted.fromId),
-        await issueModel.find(ctx, deleted.issueId),
-      ];
-      if (!from || !to)
-        throw new ApiError(
-          'not_found',
-          'One of the issues of this relation was deleted. Restore the issue first.',
-        );
-      await requireNew(ctx, deleted.type, from, to);
-      return withIssueEvents(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
-    },
-    team: {
-      of: ({ from, to }) => [from.teamId, to.teamId],
-      isIn: (list) =>
-        `NOT EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id IN (relations.from_id, relations.issue_id) AND i.team_id NOT IN (${list}))`,
-    },
+  related: (scope, before, after) => ({
+    last:
+      isAdded(before, after) && after.type !== 'relates_to'
+        ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
+        : [],
+  }),
+  async comesBack(ctx, deleted) {
+    const [from, to] = [
+      await issueModel.find(ctx, deleted.fromId),
+      await issueModel.find(ctx, deleted.issueId),
+    ];
+    if (!from || !to)
+      throw new ApiError(
+        'not_found',
+        'One of the issues of this relation was deleted. Restore the issue first.',
+      );
+    await requireNew(ctx, deleted.type, from, to);
+    return withIssueEvents(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
+  },
+  team: {
+    of: ({ from, to }) => [from.teamId, to.teamId],
+    isIn: (list) =>
+      `NOT EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id IN (relations.from_id, relations.issue_id) AND i.team_id NOT IN (${list}))`,
   },
 });
 
@@ -281,17 +279,11 @@ function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change 
     events(view) {
       const left = ends.map((issue) => asLeft(view, issueModel.name, issue));
       return typesOf(change).flatMap((type) =>
-        left.map((issue, at): EventDraft => {
+        left.map((issue, at) => {
           const { id, type: word } = seenFrom(issue.id, change.after as Relation);
           const other = issueReference(left[1 - at]!, view.directory);
-          return {
-            type,
-            entityType: issueModel.name,
-            entityId: issue.id,
-            subjectId: issue.id,
-            commitAssignedOf: issue.number === null ? issue.id : null,
-            data: { ...issueModel.toResponse(issue, view), relation: { id, type: word, issue: other } },
-          };
+          const data = { ...issueModel.toResponse(issue, view), relation: { id, type: word, issue: other } };
+          return issueModel.eventOf(type, issue, data);
         }),
       );
     },

@@ -33,23 +33,21 @@ export const releaseModel = modelOf(release, {
     if (after.status === 'published') return ['release.published'];
     return [after.status === 'rolled_back' ? 'release.rolled_back' : 'release.updated'];
   },
-  special: {
-    related(scope, before, { id, pipelineId, issueIds }) {
-      const had = new Set(before?.issueIds);
-      const has = new Set(issueIds);
-      return {
-        first: before ? [] : [tenantOp(scope, pipelineThere, { pipelineId }, { expectRows: 1 })],
-        last: [
-          ...issueIds
-            .filter((issueId) => !had.has(issueId))
-            .map((issueId) => tenantOp(scope, addIssue, { id, issueId }, { expectRows: 1 })),
-          // Without `expectRows`, because the row of a purged issue is already deleted.
-          ...[...had]
-            .filter((issueId) => !has.has(issueId))
-            .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),
-        ],
-      };
-    },
+  related(scope, before, { id, pipelineId, issueIds }) {
+    const had = new Set(before?.issueIds);
+    const has = new Set(issueIds);
+    return {
+      first: before ? [] : [tenantOp(scope, pipelineThere, { pipelineId }, { expectRows: 1 })],
+      last: [
+        ...issueIds
+          .filter((issueId) => !had.has(issueId))
+          .map((issueId) => tenantOp(scope, addIssue, { id, issueId }, { expectRows: 1 })),
+        // Without `expectRows`, because the row of a purged issue is already deleted.
+        ...[...had]
+          .filter((issueId) => !has.has(issueId))
+          .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),
+      ],
+    };
   },
 });
 

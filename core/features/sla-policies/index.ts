@@ -28,15 +28,13 @@ const requireCalendar = tenantStatement(
 
 const policyModel = modelOf(slaPolicy, {
   table: 'sla_policies',
-  special: {
-    related(scope, before, { id, calendarId, deletedAt }) {
-      const isNew = calendarId !== null && calendarId !== before?.calendarId;
-      const isGone = deletedAt !== null && before?.deletedAt === null;
-      return {
-        first: isNew ? [tenantOp(scope, requireCalendar, { calendarId }, { expectRows: 1 })] : [],
-        last: isGone ? [timerOp(scope, slaTimerName, id, deletedAt)] : [],
-      };
-    },
+  related(scope, before, { id, calendarId, deletedAt }) {
+    const isNew = calendarId !== null && calendarId !== before?.calendarId;
+    const isGone = deletedAt !== null && before?.deletedAt === null;
+    return {
+      first: isNew ? [tenantOp(scope, requireCalendar, { calendarId }, { expectRows: 1 })] : [],
+      last: isGone ? [timerOp(scope, slaTimerName, id, deletedAt)] : [],
+    };
   },
 });
 

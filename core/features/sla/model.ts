@@ -76,24 +76,22 @@ export const clockModel = modelOf(slaClock, {
         : { id: assigneeId, name: directory.members.get(assigneeId)?.name ?? '' };
     },
   },
-  special: {
-    subjectId: ({ issueId }) => issueId,
-    team: {
-      of: ({ place }) => parseIssue(place).teamId,
-      isIn: (list) =>
-        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.team_id IN (${list}))`,
-    },
-    related(scope, before, after) {
-      const { id, issueId, policyId } = after;
-      const isDueAnew = before?.dueAt !== after.dueAt || before.endedAt !== after.endedAt;
-      return {
-        first: before ? [] : [tenantOp(scope, requirePolicy, { policyId }, { expectRows: 1 })],
-        last: [
-          timerOp(scope, slaTimerName, id, firesAt(after)),
-          ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),
-        ],
-      };
-    },
+  subjectId: ({ issueId }) => issueId,
+  team: {
+    of: ({ place }) => parseIssue(place).teamId,
+    isIn: (list) =>
+      `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.team_id IN (${list}))`,
+  },
+  related(scope, before, after) {
+    const { id, issueId, policyId } = after;
+    const isDueAnew = before?.dueAt !== after.dueAt || before.endedAt !== after.endedAt;
+    return {
+      first: before ? [] : [tenantOp(scope, requirePolicy, { policyId }, { expectRows: 1 })],
+      last: [
+        timerOp(scope, slaTimerName, id, firesAt(after)),
+        ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),
+      ],
+    };
   },
 });
 

@@ -14,11 +14,12 @@ import { subscriber } from './contract.ts';
 const part = partOfIssue('subscribers');
 
 export const subscriberModel = modelOf(subscriber, {
-  stored: { ...part.kept, muted: flag('muted') },
+  stored: { ...part.stored, muted: flag('muted') },
   shows: { issue: issueOfPart },
   columns: { memberId: plain('member_id') },
   events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],
-  special: { ...part.special, withoutPrevious: true },
+  ...part.options,
+  withoutPrevious: true,
 });
 
 export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.find>>>;

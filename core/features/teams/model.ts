@@ -15,20 +15,18 @@ import { cyclesTimerName } from '../cycles/contract.ts';
 import { team, type Rhythm } from './contract.ts';
 
 export const teamModel = modelOf(team, {
-  special: {
-    team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
-    // A new rhythm makes the timer due at once, which creates its cycles.
-    related(scope, before, { id, cycles, archivedAt, updatedAt }) {
-      const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
-      return {
-        last: [
-          ...(isBack || (cycles && before?.cycles !== cycles)
-            ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
-            : []),
-          ...(isBack ? wakingOps(scope, id, updatedAt) : []),
-        ],
-      };
-    },
+  team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
+  // A new rhythm makes the timer due at once, which creates its cycles.
+  related(scope, before, { id, cycles, archivedAt, updatedAt }) {
+    const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
+    return {
+      last: [
+        ...(isBack || (cycles && before?.cycles !== cycles)
+          ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
+          : []),
+        ...(isBack ? wakingOps(scope, id, updatedAt) : []),
+      ],
+    };
   },
   events(before, after) {
     if (!before) return ['team.created'];

@@ -6,7 +6,7 @@ import type { Op, Scope } from '../../platform/store/store.ts';
 import type { View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { Actor, Cause } from '../events/event.ts';
-import { hidePending } from '../events/log/packing.ts';
+import { hidePending } from '../events/log/commit-assigned.ts';
 
 export interface Entity {
   readonly id: string;

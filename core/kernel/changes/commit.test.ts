@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Directory } from '../context.ts';
 import { appendStatement } from '../events/log/append.ts';
-import { assignAtCommit } from '../events/log/packing.ts';
+import { assignAtCommit } from '../events/log/commit-assigned.ts';
 import { createFreshEvents } from '../events/consumers/fresh.ts';
 import { createIds } from '../../platform/lib/ids.ts';
 import { openStore, type OpenedStore } from '../../platform/store/open-store.ts';
@@ -25,7 +25,7 @@ const passing: Op = tenantOp(scope, touch, { consumer: 'nobody' });
 assignAtCommit('measured', {
   append: appendStatement('test.append_with_length', 'length(:learnsOf)'),
   waits: /never/,
-  complete: (object) => object,
+  complete: (object, length) => ({ ...object, length }),
   hide: (object) => object,
 });
 
@@ -85,11 +85,13 @@ test('a rejected batch reports the part with the failing operation', async () =>
   expect(parts).toEqual(['guard', 'change', 'last', 'none']);
 });
 
-test('the result of a commit contains the commit-assigned values', async () => {
+test('a commit completes the response with the values that it assigned', async () => {
   const changes = [changeWith(passing, 'four'), changeWith(passing, null), changeWith(passing, 'sixsix')];
   const committed = await committer.commit(author, changes);
-  expect(committed.ok && [...committed.commitAssigned]).toEqual([
-    ['four', { entityType: 'measured', value: 4 }],
-    ['sixsix', { entityType: 'measured', value: 6 }],
-  ]);
+  const body = { data: [{ id: 'four' }, { id: 'sixsix' }, { id: 'one' }] };
+  expect(committed.ok && committed.completed(body)).toEqual({
+    data: [{ id: 'four', length: 4 }, { id: 'sixsix', length: 6 }, { id: 'one' }],
+  });
+  const plain = await committer.commit(author, [changeWith(passing, null)]);
+  expect(plain.ok && plain.completed(body)).toBe(body);
 });

@@ -1,9 +1,10 @@
-// Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller must plan again.
+// Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller
+// must plan again.
 import type { Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/event.ts';
 import { appendEvents, type NewEvent } from '../events/log/append.ts';
 import type { FreshEvents } from '../events/consumers/fresh.ts';
-import type { CommitAssigned } from '../events/log/packing.ts';
+import { completeBody, hidePending, type CommitAssigned } from '../events/log/commit-assigned.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { capital } from '../../platform/lib/text/words.ts';
@@ -41,8 +42,8 @@ export function systemAuthor(scope: Scope, part: string, directory: Directory): 
 export type Committed =
   | {
       readonly ok: true;
-      /** Commit-assigned values, by the id of their object. */
-      readonly commitAssigned: ReadonlyMap<string, CommitAssigned>;
+      /** Returns the body of a response with the values that the commit assigned; the same body if none. */
+      completed(body: unknown): unknown;
     }
   | (Exclude<CommitOutcome, { ok: true }> & {
       /** Position of the failed op: among the guards, the changes, or the last ops. */
@@ -71,6 +72,8 @@ export interface Committer {
     directory: Directory,
     changes: readonly Change[],
   ): ReadonlyMap<Change, Readonly<Record<string, unknown>>>;
+  /** Returns the body of a response without the values that only a commit assigns. */
+  uncommitted(body: unknown): unknown;
   onCommit(listener: CommitListener): void;
 }
 
@@ -87,6 +90,7 @@ export function createCommitter(options: {
   const listeners: CommitListener[] = [];
   return {
     onCommit: (listener) => void listeners.push(listener),
+    uncommitted: hidePending,
     preview(directory, changes) {
       const view = withoutCommit({ directory: options.directoryAfter(directory, changes), baseUrl });
       return new Map(changes.map((change) => [change, change.events(view)[0]?.data ?? {}]));
@@ -115,7 +119,10 @@ export function createCommitter(options: {
         // Even if a listener throws, the events are in the log, and nothing else publishes them.
         options.fresh.add(scope.workspaceId, appended);
       }
-      return { ok: true, commitAssigned };
+      return {
+        ok: true,
+        completed: (body) => (commitAssigned.size === 0 ? body : completeBody(body, commitAssigned)),
+      };
     },
   };
 }

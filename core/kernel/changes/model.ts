@@ -1,8 +1,9 @@
-// Defines how entities are stored, represented and emitted as events. Only a model creates changes, and a
-// change without an event throws here, so no entity is written without an event. Internal rows have no model.
+// Changes of entities by their models, which core/kernel/resource/model.ts derives. Only a model creates
+// changes, and a change without an event throws here, so no entity is written without an event. Internal rows
+// have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { assignAtCommit, type CommitAssignedRule } from '../events/log/packing.ts';
+import type { CommitAssignedRule } from '../events/log/commit-assigned.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
@@ -14,8 +15,8 @@ import {
   type EventDraft,
   type NewEntity,
 } from './change.ts';
-import { columnsOf, type Column, type PickedFields, entityOpsOf, type EntityOps } from './operations.ts';
-import { areAmong, findingOf, readingOf, type Alias, type AsItWas } from './find.ts';
+import type { Column, EntityOps, PickedFields } from './operations.ts';
+import { areAmong, type Alias, type AsItWas } from './find.ts';
 import type { ReadSet } from './reads.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -37,7 +38,7 @@ export interface ModelOptions<E extends Entity> {
    * Rule for the commit-assigned value of the events, and the id of its object. The representation lacks the
    * value.
    */
-  readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
+  readonly commitAssigned?: { readonly rule: CommitAssignedRule; of(entity: E): string | null };
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   readonly follows?: Follows;
@@ -48,7 +49,10 @@ export interface ModelOptions<E extends Entity> {
    * @throws {ApiError} if it cannot be restored
    */
   comesBack?(ctx: Context, deleted: E): Promise<Change>;
-  /** Writes in addition to the row itself, such as join rows and counters. `first` precede the row, `last` follow it. */
+  /**
+   * Writes in addition to the row itself, such as join rows and counters. `first` precede the row, `last` follow
+   * it.
+   */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
 
@@ -83,7 +87,7 @@ export interface AnyModel {
   pick(names: readonly string[]): PickedFields;
 }
 
-export interface EntityModel<E extends Entity, W> extends AnyModel {
+export interface EntityModel<E extends Entity, W> extends AnyModel, EntityChanges<E> {
   /** Select list; only computed columns are aliased. */
   readonly select: string;
   fromRow(row: SqlRow): E;
@@ -98,50 +102,35 @@ export interface EntityModel<E extends Entity, W> extends AnyModel {
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   /** Records that a list was read, with its rows as stored. */
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
-  create(entity: NewEntity<E>): Change & { readonly after: E };
-  /** Returns null if the patch changes nothing. Sets `updatedAt` if the entity has it. */
-  update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
   /**
    * Restores a deleted object; undefined if `update` alone restores it, or if the entity has no restoration.
    * @throws {ApiError} if the object cannot be restored
    */
   readonly comesBack: ((ctx: Context, deleted: E) => Promise<Change>) | undefined;
-  /** Removes a deleted row permanently; its event shows the last state. @throws Error for an entity that cannot be purged */
+}
+
+/** Changes and events of the objects of one model. */
+interface EntityChanges<E extends Entity> {
+  create(entity: NewEntity<E>): Change & { readonly after: E };
+  /** Returns null if the patch changes nothing. Sets `updatedAt` if the entity has it. */
+  update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
+  /**
+   * Removes a deleted row permanently; its event shows the last state.
+   * @throws Error for an entity that cannot be purged
+   */
   purge(before: E): Change;
+  /** Returns an event of the object. */
+  eventOf(type: EventType, entity: E, data: EventDraft['data']): EventDraft;
 }
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
-export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): EntityModel<E, W> {
-  if (spec.commitAssigned) assignAtCommit(spec.name, spec.commitAssigned.what);
-  const { name, table, insertExpressions = {} } = spec;
-  const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
-  const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
-  const reading = readingOf(name, table);
-  const { find, findMany, idsOf } = findingOf({
-    name,
-    table,
-    columns,
-    alias: spec.alias,
-    teamOf: spec.team?.of,
-    reading,
-    asItWas: spec.asItWas,
-  });
+export function changesOf<E extends Entity, W extends Wire>(
+  spec: ModelSpec<E, W>,
+  rowOps: EntityOps<E>,
+): EntityChanges<E> {
+  const changeOf = changeOfRow(spec, rowOps);
   return {
-    name,
-    table,
-    select: columns.select,
-    retainsDeleted: 'deletedAt' in spec.fields,
-    isOfTeamIn: spec.team?.isIn,
-    fromRow: columns.read,
-    pick: columns.pick,
-    asItWas: spec.asItWas,
-    follows: spec.follows,
-    toResponse: spec.toResponse,
-    find,
-    findMany,
-    idsOf,
-    noteList: reading.noteList,
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
       const moved = Object.keys(patch).some(
@@ -151,14 +140,14 @@ export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E,
       const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
       return changeOf(before, { ...before, ...patch, ...touched, version: before.version + 1 });
     },
-    comesBack: spec.comesBack,
     purge: purgesOf(spec),
+    eventOf: (type, entity, data) => draftOf(spec, type, entity, data),
   };
 }
 
 type ChangeOf<E> = Change & { readonly after: E };
 
-function changesOf<E extends Entity, W extends Wire>(
+function changeOfRow<E extends Entity, W extends Wire>(
   spec: ModelSpec<E, W>,
   rowOps: EntityOps<E>,
 ): (before: E | null, after: E) => ChangeOf<E> {

@@ -9,7 +9,7 @@ import {
   assignAtCommit,
   type CommitAssigned,
   type CommitAssignedRule,
-} from './log/packing.ts';
+} from './log/commit-assigned.ts';
 import { allScopes } from '../rights/table.ts';
 
 /** Rule for a value of `of` that is truncated until the commit assigns the rest. */

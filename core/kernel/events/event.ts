@@ -1,7 +1,7 @@
 // Events: their actor and cause, their stored form, and their public form. One pure function renders an event
 // for every reader (feed, stream, webhooks, plugins, history), so all of them receive the same bytes.
 import type { EventType } from './catalogue.ts';
-import { commitAssignedRule } from './log/packing.ts';
+import { commitAssignedRule } from './log/commit-assigned.ts';
 
 /**
  * Actor of a change. `id` names a member, an API key, an app or a plugin install; `memberId` is the member

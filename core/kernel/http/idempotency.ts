@@ -7,8 +7,8 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { type SealedFor, sealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { type Op, type Scope, type Store, tenantOp } from '../../platform/store/store.ts';
-import { findCommitAssigned, readParts } from '../events/log/log.ts';
-import { completeText, waitsForCommit } from '../events/log/packing.ts';
+import { completeStored, waitsForCommit } from '../events/log/commit-assigned.ts';
+import { readParts } from '../events/log/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './response/response.ts';
 
@@ -139,8 +139,7 @@ async function findStoredAnswer(
   const whole = recalled
     ? await recall(store, scope, { text: stored, recalled }, after, request.value)
     : stored;
-  const text =
-    whole === '' ? null : await completeText(whole, (of) => findCommitAssigned(store, scope, of, after));
+  const text = whole === '' ? null : await completeStored(store, scope, whole, after);
   const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
   return {
     kind: 'written',
@@ -183,10 +182,7 @@ function storeAnswerOps(
   ];
 }
 
-/**
- * A created object gets its commit-assigned values in this commit; an existing one may have got them in an
- * earlier commit.
- */
+/** A created object is completed by this commit; an existing one may have been by an earlier commit. */
 function mayHaveEarlierValue(status: number, text: string): boolean {
   return status !== 201 && waitsForCommit(text);
 }

@@ -1,5 +1,4 @@
 // Executes an admitted request, by the kind of its route.
-import { hidePending } from '../events/log/packing.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
@@ -74,7 +73,8 @@ function readWork(route: ReadRoute, options: WorkOptions): RouteHandler {
     requireCaller(request);
     const ctx = await contextOf(request);
     const body = await route.read(ctx, request.input);
-    return { kind: 'read', status, body: redactFor(ctx, route, ctx.staged ? hidePending(body) : body) };
+    const shown = ctx.staged ? options.committer.uncommitted(body) : body;
+    return { kind: 'read', status, body: redactFor(ctx, route, shown) };
   };
 }
 

@@ -4,7 +4,6 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
-import { completeBody, hidePending } from '../events/log/packing.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { recordingIds } from '../../platform/lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
@@ -42,6 +41,7 @@ export function createWrite(
   route: WriteRoute,
   options: WriteOptions,
 ): (call: Call, ctx: Context) => Promise<WrittenAnswer> {
+  const { committer } = options;
   const answerOf = createAnswerOf(route);
   const commit = createCommit(route.name, options, answerOf);
 
@@ -61,12 +61,12 @@ export function createWrite(
       );
     const requestedWrite = { operation: route.name, input: names.withIds(input), ids: generatedIds };
     staged.add(set.changes, requestedWrite, set.ops);
-    return answerOf(set, hidePending(set.body));
+    return answerOf(set, committer.uncommitted(set.body));
   };
 
   const simulate = async (ctx: Context, plan: Plan): Promise<WrittenAnswer> => {
     const set = await plan(ctx);
-    return answerOf(set, hidePending(set.simulated ?? set.body));
+    return answerOf(set, committer.uncommitted(set.simulated ?? set.body));
   };
 
   const commitOnce = async (call: Call, ctx: Context, plan: Plan, key: string): Promise<WrittenAnswer> => {
@@ -152,10 +152,11 @@ function createCommit(
   const committedAnswer = (
     set: ChangeSet,
     stored: WrittenAnswer,
-    { commitAssigned }: Extract<Committed, { ok: true }>,
+    committed: Extract<Committed, { ok: true }>,
   ): WrittenAnswer => {
     set.afterCommit?.();
-    const answer = commitAssigned.size === 0 ? stored : answerOf(set, completeBody(set.body, commitAssigned));
+    const body = committed.completed(set.body);
+    const answer = body === set.body ? stored : answerOf(set, body);
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
@@ -268,7 +269,7 @@ function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, p
   };
 }
 
-/** @param body response body; in a simulation, without commit-assigned values */
+/** @param body body of the response; after a commit or a simulation, it differs from that of the change set */
 type AnswerOf = (set: ChangeSet, body: unknown) => WrittenAnswer;
 
 function createAnswerOf(route: WriteRoute): AnswerOf {

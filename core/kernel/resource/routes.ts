@@ -15,7 +15,7 @@ import { Closed, nameOf, pageQuery } from '../../platform/lib/schema.ts';
 import { asOfQueryOf, withMoment } from './as-of/list.ts';
 import { deletedQueryOf } from './archived.ts';
 import { filterQueryOf } from './filter/filter.ts';
-import { htmlQueryOf, includedHtml } from './model.ts';
+import { htmlQueryOf, includedHtml } from './representation.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
 

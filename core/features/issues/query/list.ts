@@ -1,7 +1,7 @@
 // Lists of issues and their query parameters, which views and search use as well.
 import { Type, type TOptional, type TString } from 'typebox';
 import { deletedQuery, isListed, whereDeleted, type Deleted } from '../../../kernel/resource/archived.ts';
-import { htmlQueryOf } from '../../../kernel/resource/model.ts';
+import { htmlQueryOf } from '../../../kernel/resource/representation.ts';
 import { Closed, inputForm, pageQuery } from '../../../platform/lib/schema.ts';
 import { issue } from '../contract.ts';
 import {

@@ -6,7 +6,7 @@ import { responseProperties } from '../../../kernel/contract/schemas.ts';
 import { memberModel } from '../../people/index.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
-import { includedHtml } from '../../../kernel/resource/model.ts';
+import { includedHtml } from '../../../kernel/resource/representation.ts';
 import { withVersion } from '../../../platform/lib/response-version.ts';
 import { projectModel } from '../../projects/index.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';

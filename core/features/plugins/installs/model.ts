@@ -99,12 +99,10 @@ export const installModel = modelOf(plugin, {
     if (!before) return ['plugin.installed'];
     return isRunning(before) && !isRunning(after) ? ['plugin.disabled'] : ['plugin.updated'];
   },
-  special: {
-    insertExpressions: {
-      since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
-    },
-    related: (scope, before, after) => ({ first: before ? storePastSubscription(scope, before, after) : [] }),
+  insertExpressions: {
+    since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
   },
+  related: (scope, before, after) => ({ first: before ? storePastSubscription(scope, before, after) : [] }),
 });
 
 function isRunning({ state, deletedAt }: Install): boolean {

@@ -82,15 +82,13 @@ export const endpointModel = modelOf(webhook, {
     if (after.secretSealed !== before.secretSealed) return ['webhook.secret_rotated'];
     return before.enabled && !after.enabled ? ['webhook.disabled'] : ['webhook.updated'];
   },
-  special: {
-    insertExpressions: {
-      since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
-    },
-    related: (scope, before, after) =>
-      before
-        ? { first: storePastSubscription(scope, before, after), last: switchOps(scope, before, after) }
-        : {},
+  insertExpressions: {
+    since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
   },
+  related: (scope, before, after) =>
+    before
+      ? { first: storePastSubscription(scope, before, after), last: switchOps(scope, before, after) }
+      : {},
 });
 
 /** Returns true if a change makes past failures of the endpoint irrelevant. */

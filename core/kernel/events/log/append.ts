@@ -9,15 +9,8 @@ import {
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import type { EventHead, EventRow, Cause } from '../event.ts';
 import { eventOf } from './log.ts';
-import {
-  commitAssignedRule,
-  type Appended,
-  type CommitAssigned,
-  causeText,
-  pack,
-  sameAs,
-  type Parts,
-} from './packing.ts';
+import { commitAssignedRule, type Appended, type CommitAssigned } from './commit-assigned.ts';
+import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
  * The columns `issue_id` and `number` contain the subject and the commit-assigned value of any entity; their

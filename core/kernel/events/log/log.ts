@@ -5,16 +5,7 @@ import { type Params, type Statement, tenantStatement } from '../../../platform/
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventFacts, EventRow } from '../event.ts';
-import {
-  causeOf,
-  type CommitAssigned,
-  distanceOf,
-  fileOf,
-  isHere,
-  type Parts,
-  type StoredParts,
-  unpack,
-} from './packing.ts';
+import { causeOf, distanceOf, fileOf, isHere, type Parts, type StoredParts, unpack } from './packing.ts';
 
 /** Short columns of an event. */
 interface Facts {
@@ -334,24 +325,4 @@ class StoredEventRow implements EventRow {
     if (!this.parts) throw new Error('The content of an event was accessed before it was read.');
     return this.parts;
   }
-}
-
-const firstCommitAssigned = tenantStatement<{ entity_type: string; learned: number }>(
-  'events.first_learned',
-  `SELECT entity_type, number AS learned FROM events INDEXED BY events_issue
-   WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
-);
-
-/**
- * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its
- * creation.
- */
-export async function findCommitAssigned(
-  store: Store,
-  scope: Scope,
-  subjectId: string,
-  after: number,
-): Promise<CommitAssigned | null> {
-  const row = await store.readOne(scope, firstCommitAssigned, { subjectId, after });
-  return row ? { entityType: row.entity_type, value: row.learned } : null;
 }

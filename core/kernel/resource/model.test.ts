@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { View } from '../context.ts';
 import { scopeOf } from '../../platform/store/store.ts';
-import { previousValues, withoutCommit, type Entity, type NewEntity } from './change.ts';
-import { defineModel } from './model.ts';
-import { flag, json } from './operations.ts';
+import { previousValues, withoutCommit, type Entity, type NewEntity } from '../changes/change.ts';
+import { modelOf } from './model.ts';
+import { flag, json } from '../changes/operations.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
-import { Staging, stagedCharsMax } from './staging.ts';
+import { Staging, stagedCharsMax } from '../changes/staging.ts';
 
 interface Note extends Entity {
   readonly text: string;
@@ -15,7 +15,7 @@ interface Note extends Entity {
   readonly updatedAt: number;
 }
 
-const noteModel = defineModel<Note, { id: string; text: string; version: number }>({
+const noteModel = modelOf<Note, { id: string; text: string; version: number }>({
   name: 'note',
   // An existing table, because a startup guard checks statements in other tests; in capitals for distinct
   // names.
