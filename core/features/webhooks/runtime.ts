@@ -144,7 +144,7 @@ function createPipeline(
     queue,
     listens: subscriptions.listens,
     plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
-    isStored: async (scope, id) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
+    isStored: async (scope, id) => (await findDelivery.one(store, scope, { id })) !== undefined,
   });
   return { consumer, queue, deliverer };
 }

@@ -42,7 +42,11 @@ export const deliveryTable = defineTable('deliveries', {
   exported: notWork,
   log: { local: 'work of the server' },
   quotes: { none: 'payloads are read from the event log' },
-});
+}).typed<{
+  /** Reason for the delivery: an event, a replay, a ping, or a sample that is not in the log. */
+  origin: 'event' | 'replay' | 'ping' | 'sample';
+  status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+}>();
 
 export const attemptTable = defineTable('attempts', {
   owner: { deliveries: 'delivery_id' },

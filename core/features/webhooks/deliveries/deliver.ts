@@ -72,14 +72,14 @@ export async function cancel(
   const canceled = {
     status: 'canceled' as const,
     attempts: delivery.attempts,
-    firstAttemptAt: delivery.first_attempt_at,
-    nextAttemptAt: null,
+    first_attempt_at: delivery.first_attempt_at,
+    next_attempt_at: null,
   };
   const { ok } = await queue.whileSealed(item, () => {
     const now = clock.nowMs();
     if (item.epoch === null)
       return store.commit([
-        queue.ending(item, endedDeliveryOp(scope, delivery, { ...canceled, finishedAt: now })),
+        queue.ending(item, endedDeliveryOp(scope, delivery, { ...canceled, finished_at: now })),
       ]);
     return store.commit([
       queue.finish(item),
@@ -199,7 +199,12 @@ async function moveAfter(
 ): Promise<DeliveryMove> {
   const now = clock.nowMs();
   const firstAttemptAt = delivery.first_attempt_at ?? record.at;
-  const ended = { attempts: record.number, firstAttemptAt, nextAttemptAt: null, finishedAt: now };
+  const ended = {
+    attempts: record.number,
+    first_attempt_at: firstAttemptAt,
+    next_attempt_at: null,
+    finished_at: now,
+  };
   if (worked) return { ...ended, status: 'delivered' };
   if (response?.status === gone) return { ...ended, status: 'failed' };
   if (!(await subscriptions.enabled(scope, delivery.endpoint_id))) return { ...ended, status: 'canceled' };
@@ -213,7 +218,7 @@ async function moveAfter(
   });
   return next === 'parked'
     ? { ...ended, status: 'failed' }
-    : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
+    : { ...ended, status: 'retrying', next_attempt_at: next.atMs, finished_at: null };
 }
 
 /** Call after the endpoint's health has counted the attempt. @returns null if the endpoint stays enabled */
@@ -250,15 +255,15 @@ async function record(parts: Delivering, taken: TakenDelivery, attempted: Attemp
       : parts.disable(scope, endpointId, reason, ops);
   });
   if (ok) services.outcomeCounter.count('deliveries', to.status);
-  if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
+  if (ok) return to.next_attempt_at === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);
 }
 
 /** Returns the move without a retry, for an endpoint that is disabled in the same batch. */
 function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
-  if (to.nextAttemptAt === null) return to;
-  return { ...to, status: 'canceled', nextAttemptAt: null, finishedAt: nowMs };
+  if (to.next_attempt_at === null) return to;
+  return { ...to, status: 'canceled', next_attempt_at: null, finished_at: nowMs };
 }
 
 /** Returns the ops that move a delivery, with or without rows. The first op guards the batch. */
@@ -269,8 +274,8 @@ function moveOps(
   nowMs: number,
 ): Op[] {
   const { scope } = item;
-  if (to.nextAttemptAt !== null)
-    return [...queue.putOff(item, to.nextAttemptAt), moveDeliveryOp(scope, delivery.id, to), attempt];
+  if (to.next_attempt_at !== null)
+    return [...queue.putOff(item, to.next_attempt_at), moveDeliveryOp(scope, delivery.id, to), attempt];
   if (item.epoch === null) return [queue.ending(item, endedDeliveryOp(scope, delivery, to)), attempt];
   return [
     queue.finish(item),

@@ -199,7 +199,7 @@ export function createDeliverer(
       const { scope, id } = item;
       const remembered = fresh.take(id);
       try {
-        const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
+        const delivery = remembered ?? (await findDelivery.one(store, scope, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
         await performInSlot({ item, queue, delivery, message: undefined });
       } finally {

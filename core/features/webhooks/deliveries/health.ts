@@ -1,8 +1,10 @@
 // Health of endpoints: consecutive failures and their start. Cached in memory for the workers, and stored for the
 // next start. Spec: docs/spec/webhooks.md › Disabling.
 import { LRUCache } from 'lru-cache';
-import type { Op, Scope, Store } from '../../../platform/store/store.ts';
-import { readHealth, writeHealthOp, type EndpointHealth } from './rows.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { endpointHealthTable } from '../tables.ts';
 
 /** After this many consecutive failures an endpoint is probed with one delivery at a time. */
 const probeAfter = 10;
@@ -13,7 +15,21 @@ const successNotedMs = 10_000;
 /** Limit of cached endpoints, far more than have a running attempt. Others are read from their row. */
 export const endpointsMax = 10_000;
 
-const healthy: EndpointHealth = { consecutiveFailures: 0, failingSince: null, succeededAt: null };
+/** Failures since the last success, the time of the first of them, and the time of the last success. */
+type EndpointHealth = Omit<RowOf<typeof endpointHealthTable>, 'id'>;
+
+const healthy: EndpointHealth = { failures: 0, failing_since: null, succeeded_at: null };
+
+const readHealth = endpointHealthTable.select('read', ['failures', 'failing_since', 'succeeded_at'], ['id']);
+const writeHealth = tenantStatement(
+  'endpoint_health.write',
+  `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since, succeeded_at)
+   VALUES (:ws, :id, :failures, :failing_since, :succeeded_at)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failing_since,
+     succeeded_at = coalesce(:succeeded_at, succeeded_at)`,
+);
+const writeHealthOp = (scope: Scope, id: string, health: EndpointHealth): Op =>
+  tenantOp(scope, writeHealth, { id, ...health });
 
 interface KnownHealth {
   readonly health: EndpointHealth;
@@ -43,51 +59,38 @@ export function createHealths(store: Store): Healths {
   return {
     isLoaded: (endpointId) => known.has(endpointId),
     async load(scope, endpointId) {
-      const row = await store.readOne(scope, readHealth, { id: endpointId });
+      const health = (await readHealth.one(store, scope, { id: endpointId })) ?? healthy;
       // A concurrent attempt may have loaded and changed the health during the read.
-      if (!known.has(endpointId)) known.set(endpointId, { health: row ? fromRow(row) : healthy, notedMs: 0 });
+      if (!known.has(endpointId)) known.set(endpointId, { health, notedMs: 0 });
     },
     note(scope, endpointId, worked, nowMs) {
       const { health: before, notedMs } = known.get(endpointId) ?? { health: healthy, notedMs: 0 };
       const after = worked
-        ? { ...healthy, succeededAt: nowMs }
+        ? { ...healthy, succeeded_at: nowMs }
         : {
             ...before,
-            consecutiveFailures: before.consecutiveFailures + 1,
+            failures: before.failures + 1,
             // A time in the future was recorded before the clock was set back.
-            failingSince: Math.min(before.failingSince ?? nowMs, nowMs),
+            failing_since: Math.min(before.failing_since ?? nowMs, nowMs),
           };
-      const isNoted =
-        worked && before.consecutiveFailures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;
+      const isNoted = worked && before.failures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;
       known.set(endpointId, { health: after, notedMs: worked && !isNoted ? nowMs : notedMs });
       return isNoted ? [] : [writeHealthOp(scope, endpointId, after)];
     },
-    isProbing: (endpointId) => healthOf(endpointId).consecutiveFailures >= probeAfter,
+    isProbing: (endpointId) => healthOf(endpointId).failures >= probeAfter,
     async lastSucceededAt(scope, endpointId) {
-      const remembered = healthOf(endpointId).succeededAt;
-      return remembered ?? (await store.readOne(scope, readHealth, { id: endpointId }))?.succeeded_at ?? null;
+      const remembered = healthOf(endpointId).succeeded_at;
+      return remembered ?? (await readHealth.one(store, scope, { id: endpointId }))?.succeeded_at ?? null;
     },
     isHopeless(endpointId, nowMs) {
-      const since = healthOf(endpointId).failingSince;
+      const since = healthOf(endpointId).failing_since;
       return since !== null && nowMs - since >= disableAfterMs;
     },
     forgive(endpointId) {
-      const { succeededAt } = healthOf(endpointId);
+      const { succeeded_at } = healthOf(endpointId);
       const notedMs = known.peek(endpointId)?.notedMs ?? 0;
-      known.set(endpointId, { health: { ...healthy, succeededAt }, notedMs });
+      known.set(endpointId, { health: { ...healthy, succeeded_at }, notedMs });
     },
     forgiveOp: (scope, endpointId) => writeHealthOp(scope, endpointId, healthy),
-  };
-}
-
-function fromRow(row: {
-  failures: number;
-  failing_since: number | null;
-  succeeded_at: number | null;
-}): EndpointHealth {
-  return {
-    consecutiveFailures: row.failures,
-    failingSince: row.failing_since,
-    succeededAt: row.succeeded_at,
   };
 }

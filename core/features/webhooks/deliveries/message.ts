@@ -15,7 +15,7 @@ export async function messageOfDelivery(
     const event = await findEvent(store, scope, delivery.event_id);
     return event && messageOf(event, baseUrl);
   }
-  const payload = (await store.readOne(scope, findSample, { id: delivery.id }))?.sample_json;
+  const payload = (await findSample.one(store, scope, { id: delivery.id }))?.sample_json;
   return payload == null
     ? undefined
     : { eventId: delivery.event_id, type: delivery.event_type, traceparent: null, payload };

@@ -25,7 +25,6 @@ import {
   deliveryColumns,
   findDelivery,
   newDelivery,
-  type DeliveryOrigin,
   type DeliveryRow,
 } from './rows.ts';
 
@@ -59,7 +58,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
   const now = await momentOf(ctx, work);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'deliveries',
-    select: deliveryColumns,
+    select: deliveryColumns.join(', '),
     where: [
       ...where('endpoint_id = :endpointId', 'endpointId', query.webhook),
       ...where('event_type = :eventType', 'eventType', query.eventType),
@@ -91,7 +90,7 @@ export async function listDeliveriesTo(
 /** @throws ApiError not_found, also if the token may not read the event, because the result contains its payload */
 export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) {
   const { row, message } = await readDelivery(ctx, id, work);
-  const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
+  const attempts = await attemptsOf.all(ctx.store, ctx.scope, { delivery_id: id });
   return {
     ...showDelivery(row, await momentOf(ctx, work)),
     payload: message.payload,
@@ -151,7 +150,7 @@ export function makeDelivery(
   ctx: Context,
   endpoint: Endpoint,
   event: Parameters<typeof newDelivery>[2],
-  origin: DeliveryOrigin,
+  origin: DeliveryRow['origin'],
   { queue }: DeliveryWork,
   sample: string | null = null,
 ): ChangeSet {
@@ -193,10 +192,10 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
 }
 
 async function findRow(ctx: Context, id: string, work: DeliveryWork): Promise<DeliveryRow | undefined> {
-  const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
+  const row = await findDelivery.one(ctx.store, ctx.scope, { id });
   if (row) return row;
   await work.storeWork(ctx.scope);
-  return ctx.store.readOne(ctx.scope, findDelivery, { id });
+  return findDelivery.one(ctx.store, ctx.scope, { id });
 }
 
 async function readDelivery(

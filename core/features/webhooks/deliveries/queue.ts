@@ -196,7 +196,7 @@ export function deliveryRows(
 ): UnitRows<DeliveryUnit> {
   return {
     isBlocked: async ({ scope, delivery }) => isOrdered(delivery) && isOpenBefore(store, scope, delivery),
-    isStored: async ({ scope, id }) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
+    isStored: async ({ scope, id }) => (await findDelivery.one(store, scope, { id })) !== undefined,
     insertOp: (scope, units) =>
       insertDeliveriesOp(
         scope,

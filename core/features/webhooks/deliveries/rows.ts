@@ -1,36 +1,34 @@
-// Rows of deliveries, attempts and endpoint health. They are written in the batch that moves the work row.
+// Rows of deliveries and attempts. They are written in the batch that moves the work row.
 import type { EventRow } from '../../../kernel/events/event.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import type { Endpoint } from '../endpoints/model.ts';
+import { attemptTable, deliveryTable } from '../tables.ts';
 import { packHeaders } from './sent-headers.ts';
 
-type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+type StoredDelivery = RowOf<typeof deliveryTable>;
 
-/** Reason for a delivery: an event, a replay, a ping, or a sample that is not in the log. */
-export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
-
-/** A type and not an interface, so that it is assignable to the row type of the store. */
-export type DeliveryRow = {
-  readonly id: string;
-  readonly endpoint_id: string;
-  readonly event_id: string;
-  readonly event_type: string;
+/** Delivery without its sample. */
+export type DeliveryRow = Omit<StoredDelivery, 'sample_json' | 'sequence'> & {
   /** 0 for a sample. Null only before the insert, which uses the sequence of the event appended last in its batch. */
   readonly sequence: number | null;
-  readonly origin: DeliveryOrigin;
-  /** Deliveries with the same key are sent one after the other. Null for an unordered endpoint. */
-  readonly order_key: string | null;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly created_at: number;
-  readonly first_attempt_at: number | null;
-  readonly next_attempt_at: number | null;
-  readonly finished_at: number | null;
 };
 
-export const deliveryColumns =
-  'id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
+/** Columns of a `DeliveryRow`. */
+export const deliveryColumns = [
+  ...(['id', 'endpoint_id', 'event_id', 'event_type', 'sequence', 'origin', 'order_key', 'status'] as const),
+  ...(['attempts', 'created_at', 'first_attempt_at', 'next_attempt_at', 'finished_at'] as const),
+] as const;
+const moved = ['status', 'attempts', 'first_attempt_at', 'next_attempt_at', 'finished_at'] as const;
+export type DeliveryMove = Pick<StoredDelivery, (typeof moved)[number]>;
+
+export const findDelivery = deliveryTable.select('find', deliveryColumns, ['id']);
+export const findSample = deliveryTable.select('sample', ['sample_json'], ['id']);
+const insertEnded = deliveryTable.insert('insert_ended', deliveryColumns);
+const move = deliveryTable.update('move', moved, ['id']);
+const insertAttempt = attemptTable.insert('insert');
+export const attemptsOf = attemptTable.selectAll('of_delivery', ['delivery_id'], 'ORDER BY number');
 
 const insert = tenantStatement(
   'deliveries.insert',
@@ -44,22 +42,6 @@ const insertAll = tenantStatement(
    SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, 'pending', 0, value->>7
    FROM json_each(:deliveries)`,
 );
-const insertEnded = tenantStatement(
-  'deliveries.insert_ended',
-  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts,
-     created_at, first_attempt_at, next_attempt_at, finished_at)
-   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, :origin, :orderKey, :status, :attempts,
-     :createdAt, :firstAttemptAt, :nextAttemptAt, :finishedAt)`,
-);
-export const findDelivery = tenantStatement<DeliveryRow>(
-  'deliveries.find',
-  `SELECT ${deliveryColumns} FROM deliveries WHERE workspace_id = :ws AND id = :id`,
-);
-const move = tenantStatement(
-  'deliveries.move',
-  `UPDATE deliveries SET status = :status, attempts = :attempts, first_attempt_at = :firstAttemptAt, next_attempt_at = :nextAttemptAt,
-     finished_at = :finishedAt WHERE workspace_id = :ws AND id = :id`,
-);
 const setBack = systemStatement(
   'deliveries.set_back',
   'the clock was set back for all workspaces',
@@ -72,63 +54,12 @@ const setBack = systemStatement(
 export function setDeliveriesBackOp(byMs: number): Op {
   return systemOp(setBack, { by: byMs });
 }
-const insertAttempt = tenantStatement(
-  'attempts.insert',
-  `INSERT INTO attempts (workspace_id, delivery_id, number, at, latency_ms, status_code, error, request_headers_json,
-     response_headers_json, response_body, truncated)
-   VALUES (:ws, :deliveryId, :number, :at, :latencyMs, :statusCode, :error, :requestHeaders, :responseHeaders, :responseBody, :truncated)`,
-);
-export const attemptsOf = tenantStatement<{
-  number: number;
-  at: number;
-  latency_ms: number;
-  status_code: number | null;
-  error: string | null;
-  request_headers_json: string;
-  response_headers_json: string | null;
-  response_body: Uint8Array | ArrayBuffer | null;
-  truncated: number;
-}>(
-  'attempts.of_delivery',
-  `SELECT number, at, latency_ms, status_code, error, request_headers_json, response_headers_json, response_body, truncated
-   FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
-);
-export interface EndpointHealth {
-  /** Number of failures since the last success. */
-  readonly consecutiveFailures: number;
-  /** Time of the first of these failures; null if there is none. */
-  readonly failingSince: number | null;
-  /** Time of the last success. */
-  readonly succeededAt: number | null;
-}
-
-export const readHealth = tenantStatement<{
-  failures: number;
-  failing_since: number | null;
-  succeeded_at: number | null;
-}>(
-  'endpoint_health.read',
-  'SELECT failures, failing_since, succeeded_at FROM endpoint_health WHERE workspace_id = :ws AND id = :id',
-);
-const writeHealth = tenantStatement(
-  'endpoint_health.write',
-  `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since, succeeded_at)
-   VALUES (:ws, :id, :consecutiveFailures, :failingSince, :succeededAt)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :consecutiveFailures, failing_since = :failingSince,
-     succeeded_at = coalesce(:succeededAt, succeeded_at)`,
-);
-
-export const findSample = tenantStatement<{ sample_json: string | null }>(
-  'deliveries.sample',
-  'SELECT sample_json FROM deliveries WHERE workspace_id = :ws AND id = :id',
-);
-
 export function newDelivery(
   id: string,
   endpoint: { readonly id: string; readonly ordering: Endpoint['ordering'] },
   event: Pick<EventRow, 'id' | 'type' | 'subjectId' | 'entityId'> & { readonly sequence: number | null },
   nowMs: number,
-  origin: DeliveryOrigin = 'event',
+  origin: DeliveryRow['origin'] = 'event',
 ): DeliveryRow {
   return {
     id,
@@ -183,31 +114,13 @@ export function insertDeliveriesOp(
   return tenantOp(scope, insertAll, { deliveries: JSON.stringify(rows) }, { taken });
 }
 
-export interface DeliveryMove {
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly firstAttemptAt: number | null;
-  readonly nextAttemptAt: number | null;
-  readonly finishedAt: number | null;
-}
-
 /** Inserts a delivery that had no row until it ended. Fails if the id is already stored. */
 export function endedDeliveryOp(scope: Scope, delivery: DeliveryRow, to: DeliveryMove): Op {
-  return tenantOp(scope, insertEnded, {
-    id: delivery.id,
-    endpointId: delivery.endpoint_id,
-    eventId: delivery.event_id,
-    eventType: delivery.event_type,
-    sequence: delivery.sequence,
-    origin: delivery.origin,
-    orderKey: delivery.order_key,
-    createdAt: delivery.created_at,
-    ...to,
-  });
+  return insertEnded(scope, { ...delivery, sequence: delivery.sequence!, ...to });
 }
 
 export function moveDeliveryOp(scope: Scope, id: string, to: DeliveryMove): Op {
-  return tenantOp(scope, move, { id, ...to }, { expectRows: 1 });
+  return move(scope, { id, ...to }, { expectRows: 1 });
 }
 
 const cancel = tenantStatement(
@@ -252,16 +165,16 @@ export interface DeliveryAttempt {
 }
 
 export function recordAttemptOp(scope: Scope, delivery: DeliveryRow, attempt: DeliveryAttempt): Op {
-  const { requestHeaders, responseHeaders, truncated, ...plain } = attempt;
-  return tenantOp(scope, insertAttempt, {
-    deliveryId: delivery.id,
-    ...plain,
-    requestHeaders: packHeaders(requestHeaders, { delivery, at: attempt.at }),
-    responseHeaders: responseHeaders && JSON.stringify(responseHeaders),
-    truncated: truncated ? 1 : 0,
+  return insertAttempt(scope, {
+    delivery_id: delivery.id,
+    number: attempt.number,
+    at: attempt.at,
+    latency_ms: attempt.latencyMs,
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    request_headers_json: packHeaders(attempt.requestHeaders, { delivery, at: attempt.at }),
+    response_headers_json: attempt.responseHeaders && JSON.stringify(attempt.responseHeaders),
+    response_body: attempt.responseBody,
+    truncated: attempt.truncated ? 1 : 0,
   });
-}
-
-export function writeHealthOp(scope: Scope, endpointId: string, health: EndpointHealth): Op {
-  return tenantOp(scope, writeHealth, { id: endpointId, ...health });
 }
