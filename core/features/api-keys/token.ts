@@ -8,6 +8,7 @@ import { expandScopes } from '../../kernel/rights/table.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import { type FindToken, lastUsedIn, type UseRecorder, membershipOf } from '../people/index.ts';
+import type { Schema } from '../../platform/store/generated/schema.ts';
 
 const prefixLength = 10;
 const secretLength = 32;
@@ -41,23 +42,14 @@ export function publicPartOf(text: string): string | null {
   return /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(text)?.[1] ?? null;
 }
 
-interface KeyRow {
-  workspace_id: string;
-  id: string;
-  lineage_id: string | null;
-  name: string;
-  secret_hash: string;
-  scopes_json: string;
-  member_id: string;
-  expires_at: number | null;
-  last_used_at: number | null;
-}
-
-const findKey = systemStatement<KeyRow>(
+const columns = [
+  ...(['workspace_id', 'id', 'lineage_id', 'name', 'secret_hash'] as const),
+  ...(['scopes_json', 'member_id', 'expires_at', 'last_used_at'] as const),
+] as const;
+const findKey = systemStatement<Pick<Schema['api_keys'], (typeof columns)[number]>>(
   'api_keys.by_prefix',
   'the workspace of a token is known only after the look-up',
-  `SELECT workspace_id, id, lineage_id, name, secret_hash, scopes_json, member_id, expires_at, last_used_at
-   FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
+  `SELECT ${columns.join(', ')} FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
 );
 
 const setLastUsed = lastUsedIn('api_keys');

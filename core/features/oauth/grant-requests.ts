@@ -5,9 +5,11 @@ import type { Directory } from '../../kernel/context.ts';
 import type { IdentityDeps } from '../people/index.ts';
 import { grantModel, clientIsThere } from './grants.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
-import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope } from '../../platform/store/store.ts';
 import type { ProtectedResource } from './metadata.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import { grantTable } from './tables.ts';
 
 export interface GrantRef {
   readonly workspaceId: string;
@@ -35,12 +37,9 @@ interface LiveGrant {
   readonly scopes: readonly string[];
 }
 
-const findLive = systemStatement<{
-  member_id: string;
-  client_id: string;
-  resource: ProtectedResource;
-  scopes_json: string;
-}>(
+const findLive = systemStatement<
+  Pick<RowOf<typeof grantTable>, 'member_id' | 'client_id' | 'resource' | 'scopes_json'>
+>(
   'oauth.live_grant',
   'the client of a grant can belong to the installation',
   `SELECT g.member_id, g.client_id, g.resource, g.scopes_json FROM grants AS g
@@ -48,10 +47,7 @@ const findLive = systemStatement<{
    WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
      AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
 );
-const findRow = tenantStatement<SqlRow>(
-  'grants.row',
-  `SELECT ${grantModel.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
-);
+const findRow = grantTable.selectAll('row', ['id']);
 
 export interface Grants {
   /** @returns null if the grant has ended or is too old, or its member was removed */
@@ -87,7 +83,7 @@ export function createGrants(options: {
       // A concurrent change makes the version check fail, so the revocation is retried until the grant has
       // ended.
       for (;;) {
-        const row = await store.readOne(scope, findRow, { id });
+        const row = await findRow.one(store, scope, { id });
         const grant = row && grantModel.fromRow(row);
         if (!grant || grant.revokedAt !== null) return;
         const change = grantModel.update(grant, { revokedAt: nowMs() }, nowMs());

@@ -35,7 +35,7 @@ export const grantTable = defineTable('grants', {
   log: 'own',
   quotes: { none: 'settings' },
   unlogged: { last_used_at: 'internal state, which no request shows' },
-});
+}).typed<{ resource: 'api' | 'mcp' }>();
 
 export const oauthTokenTable = defineTable('oauth_tokens', {
   owner: 'server',

@@ -10,7 +10,9 @@ import { refOf, type GrantRef } from './grant-requests.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/table.ts';
-import type { ProtectedResource } from './metadata.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import type { Schema } from '../../platform/store/generated/schema.ts';
+import type { grantTable } from './tables.ts';
 
 /** Token data of the protocol library. */
 type Payload = Readonly<Record<string, unknown>>;
@@ -23,17 +25,10 @@ export interface StoredToken {
   readonly expiresAt: number | null;
 }
 
-interface TokenRow {
-  id: string;
-  workspace_id: string;
-  grant_id: string | null;
-  payload_sealed: Uint8Array;
-  consumed_at: number | null;
-  expires_at: number | null;
-}
-
 const why = 'the workspace of a token is known only after the look-up';
-const columns = 'id, workspace_id, grant_id, payload_sealed, consumed_at, expires_at';
+const read = ['id', 'workspace_id', 'grant_id', 'payload_sealed', 'consumed_at', 'expires_at'] as const;
+type TokenRow = Pick<Schema['oauth_tokens'], (typeof read)[number]>;
+const columns = read.join(', ');
 
 const putToken = systemStatement(
   'oauth_tokens.put',
@@ -159,19 +154,16 @@ function looksIssued(tokenType: keyof typeof prefixes, text: string): boolean {
   return text.startsWith(prefixes[tokenType]) && text.length === 47;
 }
 
-interface AccessTokenRow {
-  workspace_id: string;
-  scope: string;
-  expires_at: number;
-  grant_id: string;
-  member_id: string;
-  client_id: string;
-  client_name: string;
-  resource: ProtectedResource;
-  scopes_json: string;
-  guarded_json: string;
-  last_used_at: number | null;
-}
+type Grant = RowOf<typeof grantTable>;
+type AccessTokenRow = Pick<
+  Grant,
+  'member_id' | 'client_id' | 'client_name' | 'resource' | 'scopes_json' | 'guarded_json' | 'last_used_at'
+> & {
+  readonly workspace_id: string;
+  readonly scope: string;
+  readonly expires_at: number;
+  readonly grant_id: string;
+};
 
 const findAccess = systemStatement<AccessTokenRow>(
   'oauth_tokens.access',

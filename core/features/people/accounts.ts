@@ -2,8 +2,10 @@
 // role decides the rights.
 import type { CreationDeps } from './deps.ts';
 import { addressKey } from '../../platform/lib/address.ts';
-import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
-import { scopeOf, systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
+import { scopeOf, systemOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import { membershipTable, type accountTable } from './tables.ts';
 
 const accountPrefix = 'acc';
 
@@ -17,11 +19,10 @@ const insertAccount = systemStatement(
    SELECT :id, :name, :email, :key, :verified, :password, :now, :now
    WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE email_key = :key AND email_verified_at IS NOT NULL)`,
 );
-const insertMembership = tenantStatement(
-  'memberships.insert',
-  'INSERT INTO memberships (workspace_id, member_id, account_id, created_at) VALUES (:ws, :member, :account, :now)',
-);
-const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
+const insertMembership = membershipTable.insert('insert');
+const columns = ['id', 'name', 'email', 'email_key', 'email_verified_at', 'password_hash'] as const;
+type AccountRow = Pick<RowOf<typeof accountTable>, (typeof columns)[number]>;
+const selected = `SELECT ${columns.join(', ')} FROM accounts`;
 /** Limits the cost of a sign-in, which compares the password with that of every candidate. */
 const candidatesMax = 20;
 /**
@@ -82,19 +83,7 @@ const deleteResetOfOther = systemStatement(
   `DELETE FROM password_resets WHERE account_id = :id
    AND EXISTS (SELECT 1 FROM accounts WHERE id = :id AND email_key <> :key)`,
 );
-const deleteMembership = tenantStatement(
-  'memberships.delete',
-  'DELETE FROM memberships WHERE workspace_id = :ws AND member_id = :member',
-);
-
-interface AccountRow {
-  id: string;
-  name: string;
-  email: string;
-  email_key: string;
-  email_verified_at: number | null;
-  password_hash: string | null;
-}
+const deleteMembership = membershipTable.remove('delete', ['member_id']);
 
 export interface AccountAddress {
   readonly id: string;
@@ -193,12 +182,16 @@ export function newAccount(
  * workspace.
  */
 export function addMembershipOp(accountId: string, workspaceId: string, memberId: string, now: number): Op {
-  return tenantOp(scopeOf(workspaceId), insertMembership, { account: accountId, member: memberId, now });
+  return insertMembership(scopeOf(workspaceId), {
+    member_id: memberId,
+    account_id: accountId,
+    created_at: now,
+  });
 }
 
 /** The operation changes nothing for a member without an account. */
 export function removeMembershipOp(scope: Scope, memberId: string): Op {
-  return tenantOp(scope, deleteMembership, { member: memberId });
+  return deleteMembership(scope, { member_id: memberId });
 }
 
 /** The operations fail if another account has verified the address. @param email a valid address */

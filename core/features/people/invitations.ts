@@ -6,12 +6,14 @@ import type { Directory } from '../../kernel/context.ts';
 import type { LinkDeps } from './deps.ts';
 import { mintLinkToken, tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import { dayMs } from '../../platform/lib/time/time.ts';
-import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { emailKeyOf, addMembershipOp } from './accounts.ts';
 import type { Maker } from './delegation.ts';
 import { nameProblem } from './roles.ts';
 import { memberModel, type Member } from './model.ts';
+import type { Schema } from '../../platform/store/generated/schema.ts';
+import { invitationTable, memberTable } from './tables.ts';
 
 export const invitationDays = 7;
 
@@ -25,10 +27,7 @@ const putInvitation = tenantStatement(
      email_key = excluded.email_key, role = excluded.role, invited_by = excluded.invited_by, invited_by_id = excluded.invited_by_id,
      invited_with = excluded.invited_with, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 );
-const deleteInvitation = tenantStatement(
-  'invitations.delete',
-  'DELETE FROM invitations WHERE workspace_id = :ws AND member_id = :member',
-);
+const deleteInvitation = invitationTable.remove('delete', ['member_id']);
 const deleteHanded = tenantStatement(
   'invitations.delete_handed',
   `DELETE FROM invitations WHERE workspace_id = :ws AND invited_by_id = :maker
@@ -46,19 +45,12 @@ const useInvitation = tenantStatement(
      AND EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = :member
        AND m.role = invitations.role AND m.email_key IS invitations.email_key)`,
 );
-const anyInvitation = tenantStatement<{ expires_at: number }>(
-  'invitations.of_member',
-  'SELECT expires_at FROM invitations WHERE workspace_id = :ws AND member_id = :member',
-);
-interface InvitationRow {
-  workspace_id: string;
-  workspace_name: string;
-  member_id: string;
-  invited_by: string;
-  token_hash: string;
-  email_key: string | null;
-  is_mailed: number;
-}
+const anyInvitation = invitationTable.select('of_member', ['expires_at'], ['member_id']);
+
+type InvitationRow = Pick<
+  Schema['invitations'],
+  'workspace_id' | 'member_id' | 'invited_by' | 'token_hash' | 'email_key'
+> & { readonly workspace_name: string; readonly is_mailed: number };
 
 /** Join that excludes invitations whose member has another role or address now. */
 const ofMemberAsInvited = `JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
@@ -79,11 +71,7 @@ const findByAddress = systemStatement<InvitationRow>(
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
    WHERE i.email_key = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
 );
-const readMember = tenantStatement<SqlRow>(
-  'members.invited',
-  `SELECT ${memberModel.select} FROM members
-   WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
-);
+const readMember = memberTable.selectAll('invited', ['id'], 'AND deleted_at IS NULL AND joined_at IS NULL');
 
 export interface InvitedMember {
   readonly id: string;
@@ -121,7 +109,7 @@ export function newInvitation(
 }
 
 export function withdrawOp(scope: Scope, memberId: string): Op {
-  return tenantOp(scope, deleteInvitation, { member: memberId });
+  return deleteInvitation(scope, { member_id: memberId });
 }
 
 /** Withdraws the invitations that a member created, except those of members with these roles. */
@@ -135,7 +123,7 @@ export function withdrawInvitedWithOp(scope: Scope, keyIds: readonly string[]): 
 
 /** Returns true for an expired invitation as well. */
 export async function isInvited(store: Store, scope: Scope, memberId: string): Promise<boolean> {
-  return (await store.readOne(scope, anyInvitation, { member: memberId })) !== undefined;
+  return (await anyInvitation.one(store, scope, { member_id: memberId })) !== undefined;
 }
 
 export interface Invitation {
@@ -186,7 +174,7 @@ export function createInvitations(options: {
   const { store, committer, directoryOf, nowMs } = options;
   const invitationOf = async (row: InvitationRow): Promise<Invitation | null> => {
     const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
-    const memberRow = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
+    const memberRow = await readMember.one(store, scopeOf(workspaceId), { id: row.member_id });
     if (!memberRow) return null;
     const isMailed = row.is_mailed === 1 && row.email_key !== null;
     return {

@@ -19,11 +19,9 @@ import { endDelegated, endHandedToOwner, stillMayOp } from './delegation.ts';
 import { member, roles } from './contract.ts';
 import { memberModel, type Member } from './model.ts';
 import { nameProblem, requireMayChange } from './roles.ts';
+import { memberTable } from './tables.ts';
 
-const byEmail = tenantStatement<{ id: string }>(
-  'members.by_email',
-  'SELECT id FROM members WHERE workspace_id = :ws AND email_key = :key AND deleted_at IS NULL',
-);
+const byEmail = memberTable.select('by_email', ['id'], ['email_key'], 'AND deleted_at IS NULL');
 const otherOwners = tenantStatement<{ id: string }>(
   'members.other_owners',
   "SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL AND id <> :id LIMIT 1",
@@ -59,7 +57,7 @@ const rules: Rules<typeof member, Member> = {
         why: 'This address is invalid, or contains characters that can be mistaken for others.',
         fix: addressAdvice,
       });
-    const holder = await ctx.store.readOne(ctx.scope, byEmail, { key });
+    const holder = await byEmail.one(ctx.store, ctx.scope, { email_key: key });
     if (holder && holder.id !== id)
       throw invalidField('email', 'already_exists', {
         why: 'Another member has this address.',

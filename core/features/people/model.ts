@@ -4,9 +4,10 @@ import { modelOf } from '../../kernel/resource/model.ts';
 import { addressKey } from '../../platform/lib/address.ts';
 import { foldCase } from '../../platform/lib/text/words.ts';
 import { member } from './contract.ts';
-import { rightsOfRole, type Role, type Membership } from '../../kernel/rights/roles.ts';
+import { rightsOfRole, type Membership } from '../../kernel/rights/roles.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import type { Scope, Store } from '../../platform/store/store.ts';
+import { memberTable } from './tables.ts';
 
 export const memberModel = modelOf(member, {
   // Normalized address for look-ups.
@@ -23,9 +24,11 @@ export const memberModel = modelOf(member, {
 });
 export type Member = NonNullable<Awaited<ReturnType<typeof memberModel.find>>>;
 
-const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
-  'members.standing',
-  'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+const findMember = memberTable.select(
+  'standing',
+  ['name', 'role', 'teams_json'],
+  ['id'],
+  'AND deleted_at IS NULL',
 );
 const keysOfTeams = tenantStatement<{ key: string }>(
   'teams.keys',
@@ -37,7 +40,7 @@ const keysOfTeams = tenantStatement<{ key: string }>(
  * @returns null for an unknown or removed member
  */
 export async function membershipOf(store: Store, scope: Scope, memberId: string): Promise<Membership | null> {
-  const row = await store.readOne(scope, findMember, { id: memberId });
+  const row = await findMember.one(store, scope, { id: memberId });
   if (!row) return null;
   const { name, role, teams_json: ids } = row;
   const teams = role === 'guest' ? await store.read(scope, keysOfTeams, { ids }) : [];

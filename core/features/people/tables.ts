@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineTable } from '../../kernel/table/define.ts';
 import { json } from '../../kernel/table/formats.ts';
-import { member, workspace } from './contract.ts';
+import { member, type roles, workspace } from './contract.ts';
 import { uuid } from '../../platform/lib/schema.ts';
 
 export const workspaceTable = defineTable('workspaces', {
@@ -40,7 +40,7 @@ export const memberTable = defineTable('members', {
     joined_at: 'changes with the membership, without an event of its object',
     email_key: 'internal state, which no request shows',
   },
-});
+}).typed<{ role: (typeof roles)[number] }>();
 
 export const accountTable = defineTable('accounts', {
   owner: 'server',

@@ -9,7 +9,7 @@ import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { workspace } from './contract.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { workspaceTable } from './tables.ts';
 import type { Scope, Store } from '../../platform/store/store.ts';
 
 export const workspaceModel = modelOf(workspace, { table: 'workspaces' });
@@ -76,13 +76,10 @@ function requireTeams({ directory }: Context, keys: readonly string[]): void {
     });
 }
 
-const readGuarded = tenantStatement<{ guarded_json: string }>(
-  'workspaces.guarded',
-  'SELECT guarded_json FROM workspaces WHERE workspace_id = :ws',
-);
+const readGuarded = workspaceTable.select('guarded', ['guarded_json'], []);
 
 /** Returns the guarded action classes, which are read when a grant is created and on each write of an agent. */
 export async function guardedIn(store: Store, scope: Scope): Promise<readonly GuardedClass[]> {
-  const row = await store.readOne(scope, readGuarded, {});
+  const row = await readGuarded.one(store, scope, {});
   return row ? (JSON.parse(row.guarded_json) as GuardedClass[]) : [];
 }

@@ -14,6 +14,8 @@ import { deviceOf } from './limits.ts';
 import { refusalOf, type SignInNotice } from './page.ts';
 import type { FurtherStep, Pending } from './sign-in.ts';
 import type { SignInParts } from './runtime.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import type { oneTimeCodeTable } from './tables.ts';
 
 export interface OneTimeCodes {
   /** Codes are on only with a confirmed secret. */
@@ -107,11 +109,6 @@ function hashOfRecoveryCode(code: string): string | null {
 
 const ofAccount = 'an account belongs to the installation, and so do its codes';
 
-interface SecretRow {
-  secret_sealed: Uint8Array;
-  confirmed_at: number | null;
-}
-
 /** Changes nothing for an account whose codes are on. */
 const putSecret = systemStatement(
   'one_time_codes.put',
@@ -119,7 +116,7 @@ const putSecret = systemStatement(
   `INSERT INTO one_time_codes (id, secret_sealed, created_at, last_step) VALUES (:account, :secret, :now, 0)
    ON CONFLICT (id) DO UPDATE SET secret_sealed = :secret, created_at = :now WHERE confirmed_at IS NULL`,
 );
-const findSecret = systemStatement<SecretRow>(
+const findSecret = systemStatement<Pick<RowOf<typeof oneTimeCodeTable>, 'secret_sealed' | 'confirmed_at'>>(
   'one_time_codes.of_account',
   ofAccount,
   'SELECT secret_sealed, confirmed_at FROM one_time_codes WHERE id = :account',

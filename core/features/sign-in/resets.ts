@@ -25,6 +25,8 @@ import { card, leadTo, pageRoute, problem, newPasswordField } from './page-parts
 import { rememberDevice } from './limits.ts';
 import { passwordOf } from './page.ts';
 import type { SignInParts } from './runtime.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import type { passwordResetTable } from './tables.ts';
 
 const resetMinutes = 30;
 
@@ -38,7 +40,7 @@ const putReset = systemStatement(
    ON CONFLICT (account_id) DO UPDATE SET token_hash = excluded.token_hash, by_mail = excluded.by_mail,
      created_at = excluded.created_at, expires_at = excluded.expires_at`,
 );
-const findReset = systemStatement<{ account_id: string; by_mail: number }>(
+const findReset = systemStatement<Pick<RowOf<typeof passwordResetTable>, 'account_id' | 'by_mail'>>(
   'password_resets.by_token',
   ofInstallation,
   'SELECT account_id, by_mail FROM password_resets WHERE token_hash = :hash AND expires_at > :now',

@@ -9,6 +9,8 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, type Op, type Store } from '../../platform/store/store.ts';
 import type { Role } from '../../kernel/rights/roles.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import type { sessionTable } from './tables.ts';
 
 const dayMs = 86_400_000;
 const idleMs = 7 * dayMs;
@@ -54,15 +56,7 @@ export interface ListedSession {
   readonly lastSeenAt: number;
 }
 
-interface SessionRow {
-  id: string;
-  account_id: string;
-  name: string;
-  email: string;
-  authenticated_at: number;
-  last_seen_at: number;
-  expires_at: number;
-}
+type Session = RowOf<typeof sessionTable>;
 
 const across = 'an account belongs to the installation, and can be a member of several workspaces';
 
@@ -72,7 +66,12 @@ const insertSession = systemStatement(
   `INSERT INTO sessions (id, account_id, token_hash, created_at, authenticated_at, last_seen_at, expires_at, address, agent)
    VALUES (:id, :account, :hash, :now, :now, :now, :expires, :address, :agent)`,
 );
-const findSession = systemStatement<SessionRow>(
+const findSession = systemStatement<
+  Pick<Session, 'id' | 'account_id' | 'authenticated_at' | 'last_seen_at' | 'expires_at'> & {
+    name: string;
+    email: string;
+  }
+>(
   'sessions.by_token',
   across,
   `SELECT s.id, s.account_id, a.name, a.email, s.authenticated_at, s.last_seen_at, s.expires_at
@@ -103,13 +102,9 @@ const stillThere = systemStatement(
   across,
   'UPDATE sessions SET account_id = account_id WHERE id = :id',
 );
-const listSessions = systemStatement<{
-  id: string;
-  address: string;
-  agent: string;
-  created_at: number;
-  last_seen_at: number;
-}>(
+const listSessions = systemStatement<
+  Pick<Session, 'id' | 'address' | 'agent' | 'created_at' | 'last_seen_at'>
+>(
   'sessions.of_account',
   across,
   `SELECT id, address, agent, created_at, last_seen_at FROM sessions

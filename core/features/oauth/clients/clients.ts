@@ -6,21 +6,22 @@ import { systemStatement } from '../../../platform/store/statement.ts';
 import { grantTypes, type OAuthClient } from './client.ts';
 import type { Documents } from './documents.ts';
 import type { RegisteredClients } from './registration.ts';
+import type { Schema } from '../../../platform/store/generated/schema.ts';
 
-interface AppRow {
-  workspace_id: string;
-  name: string;
-  homepage: string | null;
-  redirect_uris_json: string;
-  confidential: number;
-  secrets_json: string;
-}
+const columns = [
+  'workspace_id',
+  'name',
+  'homepage',
+  'redirect_uris_json',
+  'confidential',
+  'secrets_json',
+] as const;
+type AppRow = Pick<Schema['oauth_apps'], (typeof columns)[number]>;
 
 const findAppRow = systemStatement<AppRow>(
   'oauth_apps.by_client',
   'the workspace of a client_id is known only after the look-up',
-  `SELECT workspace_id, name, homepage, redirect_uris_json, confidential, secrets_json
-   FROM oauth_apps WHERE id = :id AND deleted_at IS NULL`,
+  `SELECT ${columns.join(', ')} FROM oauth_apps WHERE id = :id AND deleted_at IS NULL`,
 );
 
 export interface Clients {

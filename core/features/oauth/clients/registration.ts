@@ -12,26 +12,22 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { mintClientSecret } from '../apps.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
+import type { oauthClientTable } from '../tables.ts';
 
 /** Lifetime of a registration without a grant. */
 const unusedForMs = dayMs;
 /** Maximum number of clients without a grant; the oldest are removed first. */
 export const unusedMax = 10_000;
 
-interface RegisteredClientRow {
-  id: string;
-  metadata_json: string;
-  secret_hash: string | null;
-  token_hash: string;
-  created_at: number;
-}
-
 const why = 'a client that registered itself belongs to the installation';
 
-const findRow = systemStatement<RegisteredClientRow>(
+const findRow = systemStatement<
+  Pick<RowOf<typeof oauthClientTable>, 'metadata_json' | 'secret_hash' | 'token_hash' | 'created_at'>
+>(
   'oauth_clients.find',
   why,
-  `SELECT id, metadata_json, secret_hash, token_hash, created_at FROM oauth_clients
+  `SELECT metadata_json, secret_hash, token_hash, created_at FROM oauth_clients
    WHERE id = :id AND (used = 1 OR created_at > :since)`,
 );
 const insertRow = systemStatement(

@@ -1,16 +1,8 @@
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
+import { passkeyTable } from '../tables.ts';
 
-export interface PasskeyRow {
-  id: string;
-  account_id: string;
-  credential_id: string;
-  public_key: Uint8Array;
-  counter: number;
-  transports_json: string;
-  name: string;
-  created_at: number;
-  last_used_at: number | null;
-}
+export type PasskeyRow = RowOf<typeof passkeyTable>;
 
 const ofAccount = 'an account belongs to the installation, and so do its passkeys';
 
@@ -26,14 +18,12 @@ export const insertPasskey = systemStatement(
 export const listPasskeys = systemStatement<PasskeyRow>(
   'passkeys.of_account',
   ofAccount,
-  `SELECT id, account_id, credential_id, public_key, counter, transports_json, name, created_at, last_used_at
-   FROM passkeys WHERE account_id = :account ORDER BY id`,
+  `SELECT ${passkeyTable.columns.join(', ')} FROM passkeys WHERE account_id = :account ORDER BY id`,
 );
 export const findPasskey = systemStatement<PasskeyRow>(
   'passkeys.by_credential',
   ofAccount,
-  `SELECT id, account_id, credential_id, public_key, counter, transports_json, name, created_at, last_used_at
-   FROM passkeys WHERE credential_id = :credential`,
+  `SELECT ${passkeyTable.columns.join(', ')} FROM passkeys WHERE credential_id = :credential`,
 );
 /**
  * Changes nothing if the counter has not risen, which indicates a cloned authenticator (Level 3 §6.1.1).

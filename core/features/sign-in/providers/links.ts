@@ -5,19 +5,14 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { systemOp, type Op } from '../../../platform/store/store.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions.ts';
 import type { OutsidePerson } from './client.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
+import { linkedAccountTable } from '../tables.ts';
 
 const ofAccount = 'an account belongs to the installation, and so do its links';
 
-interface OutsideRow {
-  id: string;
-  account_id: string;
-  issuer: string;
-  display_name: string;
-  created_at: number;
-  last_used_at: number | null;
-}
+type OutsideRow = RowOf<typeof linkedAccountTable>;
 
-const columns = 'id, account_id, issuer, display_name, created_at, last_used_at';
+const columns = linkedAccountTable.columns.join(', ');
 
 /**
  * Fails if the external account is linked already. Changes nothing if the account has another link to the
