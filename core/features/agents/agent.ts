@@ -10,11 +10,12 @@ import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
 import { isFinishedState } from '../workflows/index.ts';
 import type { Actor } from '../../kernel/events/event.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
+import type { Op, Scope, Store } from '../../platform/store/store.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { RawRequest } from '../../kernel/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../../kernel/http/values.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
+import { agentIssueTable } from './tables.ts';
 
 export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>
@@ -129,21 +130,18 @@ function finishes({ does, stateBefore, stateAfter }: ToolEffect): boolean {
   return does === 'update' && stateAfter !== stateBefore && isFinishedState(stateAfter);
 }
 
-const insert = tenantStatement(
-  'agent_issues.add',
-  'INSERT INTO agent_issues (workspace_id, issue_id, client_id, member_id) VALUES (:ws, :issue, :client, :member)',
-);
+const insert = agentIssueTable.insert('add');
 const findOwn = tenantStatement<{ issue_id: string }>(
   'agent_issues.own',
   `SELECT issue_id FROM agent_issues WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:issues))
-   AND client_id = :client AND member_id = :member`,
+   AND client_id = :client_id AND member_id = :member_id`,
 );
 
-const whoseOf = ({ id, memberId }: Actor) => ({ client: id, member: memberId ?? '' });
+const whoseOf = ({ id, memberId }: Actor) => ({ client_id: id, member_id: memberId ?? '' });
 
 /** Records the issues that a client has created for a member. */
 function noteOwnOps(scope: Scope, actor: Actor, issueIds: readonly string[]): Op[] {
-  return issueIds.map((issue) => tenantOp(scope, insert, { issue, ...whoseOf(actor) }));
+  return issueIds.map((issue_id) => insert(scope, { issue_id, ...whoseOf(actor) }));
 }
 
 /** Returns those of the given issues that the actor has created. */

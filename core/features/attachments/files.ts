@@ -15,11 +15,9 @@ import { issue as issueContract } from '../issues/contract.ts';
 import { issueModel } from '../issues/index.ts';
 import { attachment, titleMax } from './contract.ts';
 import { attached, attachmentModel } from './model.ts';
+import { attachmentUsageTable } from './tables.ts';
 
-const readUsage = tenantStatement<{ bytes: number }>(
-  'attachment_usage.read',
-  "SELECT bytes FROM attachment_usage WHERE workspace_id = :ws AND id = 'files'",
-);
+const readUsage = attachmentUsageTable.select('read', ['bytes'], ['id']);
 /** Changes no row if the files would exceed the quota, even with concurrent uploads. */
 const grow = tenantStatement(
   'attachment_usage.grow',
@@ -76,7 +74,7 @@ export const fileRoutes: readonly Route[] = [
 
 /** @throws ApiError budget_exceeded */
 async function requireCapacity({ store, scope, blobs }: Context, bytes: number): Promise<void> {
-  const used = (await store.readOne(scope, readUsage))?.bytes ?? 0;
+  const used = (await readUsage.one(store, scope, { id: 'files' }))?.bytes ?? 0;
   const max = blobs.limits.workspaceBytesMax;
   if (used + bytes > max)
     throw new ApiError(

@@ -48,6 +48,7 @@ import { board as contract, byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
 import { layoutBy, keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './layout.ts';
+import { boardCardTable } from './tables.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;
@@ -210,10 +211,7 @@ async function pageOf(
   };
 }
 
-const ranksNow = tenantStatement<{ issue_id: string; rank: string }>(
-  'as_of.ranks_now',
-  'SELECT issue_id, rank FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId',
-);
+const ranksNow = boardCardTable.select('ranks_now', ['issue_id', 'rank'], ['board_id']);
 const ofCard = `e.workspace_id = :ws AND e.issue_id IS NULL AND e.entity_type = '${cardKind}' AND e.entity_id = value`;
 const movedSince = tenantStatement<{ id: string }>(
   'as_of.cards_moved_since',
@@ -237,7 +235,7 @@ async function ranksAt(
   const { store, scope } = ctx;
   const ids = issues.map(({ id }) => id);
   // Must be read before the moves, so that a card that moves in between is recognized as moved.
-  const now = await store.read(scope, ranksNow, { boardId });
+  const now = await ranksNow.all(store, scope, { board_id: boardId });
   const isThere = (await boardModel.find(ctx, boardId)) !== undefined;
   const moved = new Set(
     (await store.read(scope, movedSince, { ids: JSON.stringify(ids), at })).map(({ id }) => id),

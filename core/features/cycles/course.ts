@@ -9,15 +9,17 @@ import type { Rhythm } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { cycleModel, type Cycle } from './model.ts';
 import { weekdays } from '../../platform/lib/time/business-time.ts';
+import { cycleTable } from './tables.ts';
 
 const lastOf = tenantStatement<{ number: number | null }>(
   'cycles.last_number',
   'SELECT max(number) AS number FROM cycles WHERE workspace_id = :ws AND team_id = :teamId',
 );
-const endOf = tenantStatement<{ ends_at: number }>(
-  'cycles.last_end',
-  `SELECT ends_at FROM cycles WHERE workspace_id = :ws AND team_id = :teamId AND deleted_at IS NULL
-   ORDER BY starts_at DESC, id DESC LIMIT 1`,
+const endOf = cycleTable.select(
+  'last_end',
+  ['ends_at'],
+  ['team_id'],
+  'AND deleted_at IS NULL ORDER BY starts_at DESC, id DESC LIMIT 1',
 );
 
 /** Deleted cycles are counted as well, so that no number is used twice. */
@@ -35,7 +37,7 @@ export async function createAhead(ctx: Context, team: TeamEntry, open: readonly 
   const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
   if (!team.cycles || missing <= 0) return [];
   const now = ctx.nowMs();
-  const end = (await ctx.store.readOne(ctx.scope, endOf, { teamId: team.id }))?.ends_at;
+  const end = (await endOf.one(ctx.store, ctx.scope, { team_id: team.id }))?.ends_at;
   // If no cycle was open, periods that have passed are skipped.
   const isChain = end !== undefined && (end > now || open.length > 0);
   const from = isChain ? { ms: end, isEnd: true } : { ms: now, isEnd: false };

@@ -6,7 +6,7 @@ import type { Context } from '../../kernel/context.ts';
 import { neverMs } from '../../kernel/events/work/queue.ts';
 import type { DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
-import { type Op, tenantOp } from '../../platform/store/store.ts';
+import type { Op } from '../../platform/store/store.ts';
 import { putOff } from '../teams/index.ts';
 import { team } from '../teams/contract.ts';
 import { cycle, cyclesTimerName } from './contract.ts';
@@ -15,6 +15,7 @@ import { cyclesDueOp, cycleModel, type Cycle } from './model.ts';
 import { notDeleted, pageOfModel } from '../../kernel/changes/list.ts';
 import { issueModel } from '../issues/index.ts';
 import { isFinishedState } from '../workflows/index.ts';
+import { cycleIssueTable, cycleTable } from './tables.ts';
 
 const stillOpen = tenantStatement<SqlRow>(
   'cycles.open_of_team',
@@ -45,15 +46,18 @@ interface Step {
 /** Maximum number of issues changed in one batch; fewer if they are long. */
 const atOnce = 100;
 
-const settle = tenantStatement(
-  'cycles.settle',
-  `UPDATE cycles SET settled_at = :at WHERE workspace_id = :ws AND id = :id AND status = 'completed' AND settled_at IS NULL`,
+const settle = cycleTable.update(
+  'settle',
+  ['settled_at'],
+  ['id'],
+  "status = 'completed' AND settled_at IS NULL",
 );
 /** Fails the batch if the issue was already recorded. */
-const record = tenantStatement(
-  'cycle_issues.roll',
-  `UPDATE cycle_issues SET rolled_at = :at, rolled_to = :to
-   WHERE workspace_id = :ws AND cycle_id = :cycleId AND id = :issueId AND rolled_at IS NULL`,
+const record = cycleIssueTable.update(
+  'roll',
+  ['rolled_at', 'rolled_to'],
+  ['cycle_id', 'id'],
+  'rolled_at IS NULL',
 );
 
 /**
@@ -70,7 +74,7 @@ async function rolledOver(
 ): Promise<{ changes: Change[]; ops: Op[] }> {
   const { scope } = ctx;
   const at = ctx.nowMs();
-  const settled = tenantOp(scope, settle, { id: cycle.id, at }, { expectRows: 1 });
+  const settled = settle(scope, { id: cycle.id, settled_at: at }, { expectRows: 1 });
   const rollsOver = ctx.directory.teams.get(cycle.teamId)?.cycles?.rollsOver ?? true;
   if (!rollsOver) return { changes: [], ops: [settled] };
   const done = [...ctx.directory.states.values()]
@@ -93,8 +97,8 @@ async function rolledOver(
   );
   const changes = data.flatMap((issue) => issueModel.update(issue, { cycleId: next?.id ?? null }, at) ?? []);
   const to = next?.id ?? null;
-  const records = changes.map(({ id: issueId }) =>
-    tenantOp(scope, record, { cycleId: cycle.id, issueId, at, to }, { expectRows: 1 }),
+  const records = changes.map(({ id }) =>
+    record(scope, { cycle_id: cycle.id, id, rolled_at: at, rolled_to: to }, { expectRows: 1 }),
   );
   return { changes, ops: pageInfo.hasNextPage ? records : [...records, settled] };
 }

@@ -5,7 +5,8 @@ import { type Ids, firstIdOf } from '../../platform/lib/ids.ts';
 import { inboxItem } from './contract.ts';
 import { inboxItemModel, type InboxItem, type InboxItemResponse } from './model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op } from '../../platform/store/store.ts';
+import type { Op } from '../../platform/store/store.ts';
+import { inboxItemTable } from './tables.ts';
 
 interface Making {
   readonly ids: Ids;
@@ -73,10 +74,7 @@ const allOfTarget = tenantStatement<{ id: string }>(
      AND reason = 'proposal'`,
 );
 const createdWithinMs = 60_000;
-const say = tenantStatement(
-  'inbox_items.say',
-  'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
-);
+const say = inboxItemTable.update('say', ['body'], ['id']);
 
 /**
  * Returns statements that replace the body of every item about a proposal whose text is purged, archived ones
@@ -93,7 +91,7 @@ export async function withoutTextOfItems(
     last: last!,
     target: JSON.stringify(target),
   });
-  return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
+  return rows.map(({ id }) => say(ctx.scope, { id, body }));
 }
 
 /**

@@ -23,7 +23,7 @@ import type { PageParameters } from '../../kernel/changes/list.ts';
 import { listEventsOf } from '../../kernel/events/feed/feed.ts';
 import { callingMember, isAdmin } from '../people/index.ts';
 import { requirePerson } from '../../kernel/rights/rights.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { issueTable } from './tables.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
@@ -201,10 +201,7 @@ export async function issueHistory(ctx: Context, id: string, page: PageParameter
   return listEventsOf(ctx, issue.id, page);
 }
 
-const childOf = tenantStatement<{ id: string }>(
-  'issues.child_of',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL LIMIT 1',
-);
+const childOf = issueTable.select('child_of', ['id'], ['parent_id'], 'AND parent_id IS NOT NULL LIMIT 1');
 
 /**
  * Removes a deleted issue for good, with its comments. Its events stay in the log, for the history, the audit log
@@ -232,7 +229,7 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
  * @throws ApiError conflict
  */
 async function requireNoChild(ctx: Context, id: string): Promise<void> {
-  const row = await ctx.store.readOne(ctx.scope, childOf, { id });
+  const row = await childOf.one(ctx.store, ctx.scope, { parent_id: id });
   if (!row) return;
   const child = await issueModel.find(ctx, row.id);
   // The error must not describe a sub-issue that the caller cannot see.

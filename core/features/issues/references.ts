@@ -15,7 +15,7 @@ import { findTeam, noTeam, type TeamEntry } from '../../kernel/resource/names/te
 import { stateByName } from '../workflows/index.ts';
 import { fieldsAfter } from '../fields/index.ts';
 import { resolveParent } from './sub-issues.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { issueTable } from './tables.ts';
 
 /** Returns the team of a creation. `team` is canonical; its aliases must name the same team. */
 export function teamOf(
@@ -287,9 +287,11 @@ export interface ExternalReference {
   readonly externalId: string;
 }
 
-const byExternalId = tenantStatement<{ id: string }>(
-  'issues.by_external_id',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
+const byExternalId = issueTable.select(
+  'by_external_id',
+  ['id'],
+  ['external_source', 'external_id'],
+  'AND external_id IS NOT NULL',
 );
 
 /** Finds the issue even if it is deleted or hidden from the caller. */
@@ -297,7 +299,7 @@ export async function idOfExternal(
   { store, scope }: Context,
   { source, externalId }: ExternalReference,
 ): Promise<string | undefined> {
-  return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
+  return (await byExternalId.one(store, scope, { external_source: source, external_id: externalId }))?.id;
 }
 
 /**

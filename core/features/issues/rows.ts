@@ -12,7 +12,7 @@ import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Issue } from './model.ts';
 import { snoozeTimerName } from './contract.ts';
-import { purgedTimerName } from './tables.ts';
+import { formerIdentifierTable, issueLabelTable, purgedTimerName } from './tables.ts';
 import { dropStatementsOf } from '../tables.ts';
 
 /** Returns the statements before and after the one that writes the issue. */
@@ -35,7 +35,7 @@ export function issueOps(scope: Scope, before: Issue | null, after: Issue) {
         .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId }, { expectRows: 1 })),
       ...[...had]
         .filter((labelId) => !has.has(labelId))
-        .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
+        .map((labelId) => dropLabel(scope, { issue_id: after.id, label_id: labelId })),
       ...issueToIndex(scope, before, after),
     ],
   };
@@ -70,10 +70,7 @@ const takeToTeam = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND version = :base`,
 );
 
-const storeFormerIdentifier = tenantStatement(
-  'former_identifiers.add',
-  'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
-);
+const storeFormerIdentifier = formerIdentifierTable.insert('add');
 
 /**
  * Returns statements that assign a number of the issue's team. A former identifier still resolves to the
@@ -87,7 +84,7 @@ function numbering(scope: Scope, before: Issue | null, { id, teamId, number: req
   const { version: base, teamId: from, number } = before;
   return [
     taken,
-    tenantOp(scope, storeFormerIdentifier, { id, teamId: from, number }),
+    storeFormerIdentifier(scope, { team_id: from, number: number!, issue_id: id }),
     tenantOp(scope, takeToTeam, { id, teamId, base }, { expectRows: 1 }),
   ];
 }
@@ -211,10 +208,7 @@ const addLabel = tenantStatement(
    WHERE i.workspace_id = :ws AND i.id = :issueId AND w.deleted_at IS NULL`,
 );
 
-const dropLabel = tenantStatement(
-  'issue_labels.drop',
-  'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
-);
+const dropLabel = issueLabelTable.remove('drop', ['issue_id', 'label_id']);
 
 /**
  * Marks a text for indexing, as one small row regardless of its length. The index is updated in the background,
@@ -257,7 +251,7 @@ const addPurged = tenantStatement(
 /** Returns the statements that remove what belongs to a purged issue, and record the purge. */
 export function purgeOps(scope: Scope, { id: issueId, teamId, number, createdAt }: Issue): Op[] {
   return [
-    tenantOp(scope, storeFormerIdentifier, { id: issueId, teamId, number }),
+    storeFormerIdentifier(scope, { team_id: teamId, number: number!, issue_id: issueId }),
     ...dropParts.map((drop) => tenantOp(scope, drop, { id: issueId })),
     tenantOp(scope, addPurged, { id: issueId, createdAt }),
     timerOp(scope, purgedTimerName, scope.workspaceId, createdAt),

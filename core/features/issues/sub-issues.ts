@@ -11,6 +11,7 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { type IssueReorderInput, readPosition, type PositionExtras, type OrderPosition } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { issueModel, type Issue, type IssueResponse } from './model.ts';
+import { issueTable } from './tables.ts';
 
 /** @param id newly created id */
 export function lastRank(id: string): string {
@@ -166,10 +167,7 @@ async function reranked(
 
 const parentDepthMax = 10;
 
-const parentOf = tenantStatement<{ parent_id: string | null }>(
-  'issues.parent_of',
-  'SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id',
-);
+const parentOf = issueTable.select('parent_of', ['parent_id'], ['id']);
 
 export async function resolveParent(
   ctx: Context,
@@ -203,5 +201,5 @@ export async function resolveParent(
 async function parentIdOf(ctx: Context, id: string): Promise<string | null> {
   const staged = ctx.staged?.find(contract.name, id) as Issue | undefined;
   if (staged) return staged.parentId;
-  return (await ctx.store.readOne(ctx.scope, parentOf, { id }))?.parent_id ?? null;
+  return (await parentOf.one(ctx.store, ctx.scope, { id }))?.parent_id ?? null;
 }

@@ -5,26 +5,26 @@ import type { Context } from '../../kernel/context.ts';
 import { mentionsOf } from '../../platform/lib/ids.ts';
 import { archiveItemsAbout, withoutTextOfItems } from '../inbox/index.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp, type Op } from '../../platform/store/store.ts';
+import type { Op } from '../../platform/store/store.ts';
 import { titleOf } from './diff.ts';
 import { proposalModel, type StoredEffect, type Proposal } from './model.ts';
 import { targetOf, sealWrites } from './make.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import { proposalTable } from './tables.ts';
 
 /** Also replaces the text that an inbox item quotes. */
 export const purgedReason = 'An issue of the proposal was purged.';
 
-const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
+type Row = RowOf<typeof proposalTable>;
+
+const page = tenantStatement<Pick<Row, 'id' | 'issue_ids_json' | 'diff_json'>>(
   'proposals.page',
   `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
 );
 /**
  * Updates the row without an event and a new version, because the removal is not a change of the proposal.
  */
-const forget = tenantStatement(
-  'proposals.forget',
-  `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
-   WHERE workspace_id = :ws AND id = :id`,
-);
+const forget = proposalTable.update('forget', ['title', 'diff_json', 'writes_sealed_json'], ['id']);
 
 /** @param ids ids of the purged issues */
 export async function forgetInProposals(
@@ -63,9 +63,13 @@ async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: Stored
   const diff = current.diff.map((effect) => (isGone(effect) ? withoutWords(effect) : effect));
   const title = titleOf(diff, current.actor.kind === 'plugin' ? current.actor.name : null);
   const writes = sealWrites(ctx.sealing, ctx.workspaceId, current.id, []);
-  const said = { id: current.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
   const ops = [
-    tenantOp(ctx.scope, forget, said),
+    forget(ctx.scope, {
+      id: current.id,
+      title,
+      diff_json: JSON.stringify(diff),
+      writes_sealed_json: JSON.stringify(writes),
+    }),
     ...(await withoutTextOfItems(
       ctx,
       { target: targetOf(current), createdAt: current.createdAt },

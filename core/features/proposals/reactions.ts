@@ -13,6 +13,8 @@ import { tenantStatement } from '../../platform/store/statement.ts';
 import { proposal } from './contract.ts';
 import { expiryTimerName, proposalModel, type Proposal } from './model.ts';
 import { targetOf } from './make.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import type { proposalTable } from './tables.ts';
 
 export const expiryTimer: DueTimer = {
   name: expiryTimerName,
@@ -24,11 +26,7 @@ export const expiryTimer: DueTimer = {
   },
 };
 
-interface OpenRow {
-  readonly id: string;
-  readonly actor_json: string;
-  readonly grant_id: string | null;
-}
+type OpenRow = Pick<RowOf<typeof proposalTable>, 'id' | 'actor_json' | 'grant_id'>;
 
 const openOfAuthor = tenantStatement<OpenRow>(
   'proposals.open_of_author',

@@ -16,6 +16,7 @@ import { statesOf } from '../workflows/index.ts';
 import { issueModel, type Issue, inState } from '../issues/index.ts';
 import { relation } from './contract.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
+import { relationTable } from './tables.ts';
 
 /** Fields shown of a related issue, selected with the relation. */
 interface End {
@@ -46,15 +47,18 @@ const isAdded = (
  * One relation per type and pair of issues. Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would
  * close a cycle.
  */
-const related = tenantStatement<{ id: string }>(
-  'relations.of_pair',
-  `SELECT id FROM relations WHERE workspace_id = :ws AND from_id = :fromId AND type = :type AND issue_id = :issueId
-     AND deleted_at IS NULL`,
+const related = relationTable.select(
+  'of_pair',
+  ['id'],
+  ['from_id', 'type', 'issue_id'],
+  'AND deleted_at IS NULL',
 );
 
-const originalOf = tenantStatement<{ id: string }>(
-  'relations.original_of',
-  `SELECT id FROM relations WHERE workspace_id = :ws AND from_id = :fromId AND type = 'duplicate_of' AND deleted_at IS NULL`,
+const originalOf = relationTable.select(
+  'original_of',
+  ['id'],
+  ['from_id'],
+  "AND type = 'duplicate_of' AND deleted_at IS NULL",
 );
 
 /** Returns SQL that is true if one issue reaches another by relations of a type. */
@@ -231,18 +235,18 @@ function storedAs(type: RelationType, issue: Issue, other: Issue): [RelationType
  */
 async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Issue): Promise<void> {
   const { store, scope } = ctx;
-  const params = { type, fromId: from.id, issueId: to.id };
-  if (await store.readOne(scope, related, params))
+  if (await related.one(store, scope, { from_id: from.id, type, issue_id: to.id }))
     throw invalidField('issueId', 'already_exists', {
       why: 'The two issues already have this relation.',
       fix: 'Use the existing relation.',
     });
-  const original = type === 'duplicate_of' && (await store.readOne(scope, originalOf, { fromId: from.id }));
+  const original = type === 'duplicate_of' && (await originalOf.one(store, scope, { from_id: from.id }));
   if (original)
     throw refused(
       `${nameOf(from, ctx)} is already a duplicate of another issue.`,
       'Remove the existing relation first.',
     );
+  const params = { type, fromId: from.id, issueId: to.id };
   if (type !== 'relates_to' && (await store.readOne(scope, closesCircle, params)))
     throw refused(
       `${nameOf(to, ctx)} ${type === 'blocks' ? 'blocks' : 'is a duplicate of'} ${nameOf(from, ctx)} already, directly or through other issues.`,

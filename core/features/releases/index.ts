@@ -4,15 +4,12 @@ import { release } from './contract.ts';
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { releaseTable } from './tables.ts';
 import { releaseModel, requireUnpublished } from './model.ts';
 import { releaseRoutes } from './routes.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 
-const withTag = tenantStatement<{ id: string }>(
-  'releases.with_tag',
-  'SELECT id FROM releases WHERE workspace_id = :ws AND pipeline_id = :pipelineId AND tag = :tag AND deleted_at IS NULL',
-);
+const withTag = releaseTable.select('with_tag', ['id'], ['pipeline_id', 'tag'], 'AND deleted_at IS NULL');
 
 const resource = defineResource(release, releaseModel, {
   sets: ({ directory }, { pipelineId }) => ({
@@ -24,7 +21,7 @@ const resource = defineResource(release, releaseModel, {
     if (before?.tag === after.tag) return;
     if (before) requireUnpublished(before, 'only its notes can be changed. Leave the other fields out');
     const { pipelineId, tag } = after;
-    if (await ctx.store.readOne(ctx.scope, withTag, { pipelineId, tag }))
+    if (await withTag.one(ctx.store, ctx.scope, { pipeline_id: pipelineId, tag }))
       throw invalidField('tag', 'already_exists', {
         why: `The pipeline already has a release with the tag ${tag}.`,
         fix: 'Use another tag.',

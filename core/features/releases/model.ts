@@ -4,6 +4,7 @@ import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { release } from './contract.ts';
+import { releaseIssueTable } from './tables.ts';
 
 export type Release = EntityOf<typeof release>;
 
@@ -14,10 +15,7 @@ const addIssue = tenantStatement(
    SELECT :ws, :id, i.id, i.created_at FROM issues AS i
    WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
 );
-const dropIssue = tenantStatement(
-  'release_issues.drop',
-  'DELETE FROM release_issues WHERE workspace_id = :ws AND release_id = :id AND issue_id = :issueId',
-);
+const dropIssue = releaseIssueTable.remove('drop', ['release_id', 'issue_id']);
 
 /** Fails the creation of a release if its pipeline was deleted in the meantime. */
 const pipelineThere = tenantStatement(
@@ -45,7 +43,7 @@ export const releaseModel = modelOf(release, {
         // Without `expectRows`, because the row of a purged issue is already deleted.
         ...[...had]
           .filter((issueId) => !has.has(issueId))
-          .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),
+          .map((issueId) => dropIssue(scope, { release_id: id, issue_id: issueId })),
       ],
     };
   },

@@ -16,19 +16,18 @@ import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { comment } from '../comments/contract.ts';
 import { issue } from '../issues/contract.ts';
 import type { WorkerDeps, BackgroundWorker } from '../../kernel/feature.ts';
+import { searchDocumentTable, searchPendingTable } from './tables.ts';
 
 /** Maximum number of texts per commit, so that other writes wait only some milliseconds. */
 const textsAtOnce = 64;
 /** Maximum time in milliseconds that tokenizing may block the event loop. */
 const sliceMs = 4;
 
-interface Pending {
-  readonly id: string;
-  readonly revision: number;
-}
-const readPending = tenantStatement<Pending>(
-  'search_pending.read',
-  'SELECT id, revision FROM search_pending WHERE workspace_id = :ws ORDER BY id LIMIT :limit',
+const readPending = searchPendingTable.select(
+  'read',
+  ['id', 'revision'],
+  [],
+  `ORDER BY id LIMIT ${textsAtOnce}`,
 );
 
 interface IndexedText {
@@ -52,18 +51,12 @@ const readDocuments = tenantStatement<{ id: string }>(
   'SELECT id FROM search_documents WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 
-const settle = tenantStatement(
-  'search_pending.settle',
-  'DELETE FROM search_pending WHERE workspace_id = :ws AND id = :id AND revision = :revision',
-);
+const settle = searchPendingTable.remove('settle', ['id', 'revision']);
 const dropWords = tenantStatement(
   'search_index.drop',
   'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
 );
-const dropDocument = tenantStatement(
-  'search_documents.drop',
-  'DELETE FROM search_documents WHERE workspace_id = :ws AND id = :id',
-);
+const dropDocument = searchDocumentTable.remove('drop', ['id']);
 const addWords = systemStatement(
   'search_index.add',
   'each word has the prefix of its workspace, and the same batch writes the row with the workspace',
@@ -82,7 +75,7 @@ const addDocument = tenantStatement(
  * @throws StoreError
  */
 export async function indexSome(store: Store, scope: Scope, isAwaited: boolean): Promise<boolean> {
-  const pending = await store.read(scope, readPending, { limit: textsAtOnce });
+  const pending = await readPending.all(store, scope, {});
   if (pending.length === 0) return false;
   const ids = JSON.stringify(pending.map(({ id }) => id));
   const [texts, documents] = await Promise.all([
@@ -95,8 +88,8 @@ export async function indexSome(store: Store, scope: Scope, isAwaited: boolean):
   const ops: Op[] = [];
   let sinceMs = performance.now();
   for (const { id, revision } of pending) {
-    ops.push(tenantOp(scope, settle, { id, revision }, { expectRows: 1 }));
-    if (known.has(id)) ops.push(tenantOp(scope, dropWords, { id }), tenantOp(scope, dropDocument, { id }));
+    ops.push(settle(scope, { id, revision }, { expectRows: 1 }));
+    if (known.has(id)) ops.push(tenantOp(scope, dropWords, { id }), dropDocument(scope, { id }));
     const text = textOf.get(id);
     if (text) ops.push(...wordsOf(scope, mark, text));
     if (performance.now() - sinceMs <= sliceMs) continue;

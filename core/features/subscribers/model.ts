@@ -7,9 +7,9 @@ import type { Context, View } from '../../kernel/context.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { derivedId } from '../../platform/lib/ids.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
 import { type Issue, issueOfPart, partOfIssue, linkToIssue } from '../issues/index.ts';
 import { subscriber } from './contract.ts';
+import { subscriberTable } from './tables.ts';
 
 const part = partOfIssue('subscribers');
 
@@ -25,14 +25,11 @@ export const subscriberModel = modelOf(subscriber, {
 export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.find>>>;
 type Reason = EntityResponse<typeof subscriber>['reason'];
 
-const ofIssue = tenantStatement<{ id: string }>(
-  'subscribers.of_issue',
-  'SELECT id FROM subscribers WHERE workspace_id = :ws AND issue_id = :issueId',
-);
+const ofIssue = subscriberTable.select('of_issue', ['id'], ['issue_id']);
 
 /** Returns all rows of an issue, muted ones and the creator included, oldest first. */
 export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
-  const ids = await ctx.store.read(ctx.scope, ofIssue, { issueId: issue.id });
+  const ids = await ofIssue.all(ctx.store, ctx.scope, { issue_id: issue.id });
   const rows = await subscriberModel.findMany(
     ctx,
     ids.map(({ id }) => id),

@@ -5,7 +5,7 @@ import { template } from './contract.ts';
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { idOfName, isIdOf } from '../../kernel/resource/names/names.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
+import { templateTable } from './tables.ts';
 import { namedInTeam } from '../teams/index.ts';
 
 /** Deleted labels and fields are left out. */
@@ -20,17 +20,14 @@ export const templateModel = modelOf(template, {
   },
 });
 
-const all = tenantStatement<{ id: string; name: string; team_id: string | null }>(
-  'templates.all',
-  'SELECT id, name, team_id FROM templates WHERE workspace_id = :ws AND deleted_at IS NULL',
-);
+const all = templateTable.select('all', ['id', 'name', 'team_id'], [], 'AND deleted_at IS NULL');
 
 /**
  * Templates are not in the directory, so resolving a name needs a read.
  * @throws ApiError validation_failed
  */
 async function templateIdByName(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
-  const rows = await ctx.store.read(ctx.scope, all);
+  const rows = await all.all(ctx.store, ctx.scope, {});
   const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));
   return idOfName(ctx, template, name, path, {
     ...namedInTeam(teamId),
