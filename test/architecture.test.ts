@@ -22,6 +22,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   contract: {
     of: [
       'core/kernel/contract/',
+      'core/kernel/events/catalogue.ts',
       'core/kernel/samples.ts',
       'core/kernel/settings.ts',
       'core/features/contracts.ts',
@@ -34,39 +35,46 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   copy: { of: ['core/platform/backup/copy/'], may: ['lib', 'store'] },
   backup: { of: ['core/platform/backup/'], may: ['lib', 'store', 'copy'] },
   ledger: { of: ['core/kernel/ledger/ledger.ts'], may: [], types: ['lib'] },
-  events: { of: ['core/kernel/events/'], may: ['lib', 'contract', 'store'] },
-  rights: { of: ['core/kernel/rights/'], may: ['lib', 'contract', 'events'] },
+  table: { of: ['core/kernel/table/', 'core/kernel/tables.ts'], may: ['lib', 'contract', 'store'] },
+  events: { of: ['core/kernel/events/'], may: ['lib', 'contract', 'store', 'table'] },
+  rights: { of: ['core/kernel/rights/'], may: ['lib', 'contract'], types: ['events'] },
   changes: {
     of: ['core/kernel/changes/', 'core/kernel/context.ts'],
-    may: ['lib', 'store', 'events'],
+    may: ['lib', 'store', 'table', 'events'],
     types: ['contract', 'ledger', 'rights'],
   },
   tables: {
     of: [
-      'core/kernel/table/',
-      'core/kernel/tables.ts',
       'core/features/tables.ts',
       'core/features/generated/tables.ts',
       'core/features/*/tables.ts',
       'core/features/plugins/forget.ts',
       'core/features/plugins/undo/packed-changes.ts',
     ],
-    may: ['lib', 'contract', 'store', 'events'],
+    may: ['lib', 'contract', 'store', 'table'],
+    types: ['events', 'changes'],
+  },
+  http: {
+    of: ['core/kernel/http/'],
+    may: ['lib', 'store', 'table', 'events', 'rights'],
     types: ['changes'],
   },
-  http: { of: ['core/kernel/http/'], may: ['lib', 'store', 'events', 'rights'], types: ['changes'] },
   html: { of: ['core/kernel/html.ts'], may: ['lib'], types: ['http'] },
   feed: {
     of: ['core/kernel/events/feed/', 'core/kernel/events/stream/routes.ts'],
-    may: ['lib', 'store', 'events', 'rights', 'changes', 'http'],
+    may: ['lib', 'contract', 'store', 'events', 'rights', 'changes', 'http'],
   },
   usage: { of: ['core/kernel/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
-  reactions: { of: ['core/kernel/event-reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
+  reactions: {
+    of: ['core/kernel/event-reactions/'],
+    may: ['lib', 'store', 'events', 'rights', 'changes'],
+    types: ['contract'],
+  },
   resource: { of: ['core/kernel/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
   feature: {
     of: ['core/kernel/'],
     may: ['changes', 'resource'],
-    types: ['lib', 'contract', 'store', 'events', 'http', 'reactions'],
+    types: ['lib', 'contract', 'store', 'http', 'reactions'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
@@ -80,7 +88,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   sandbox: { of: ['core/platform/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
   features: {
     of: ['core/features/'],
-    may: 'lib contract store events rights changes tables http html feed reactions resource feature sdk sandbox'.split(
+    may: 'lib contract store table events rights changes tables http html feed reactions resource feature sdk sandbox'.split(
       ' ',
     ),
     types: ['ledger'],
@@ -88,11 +96,11 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   list: {
     of: ['core/app/features.ts', 'core/app/event-schemas.ts'],
     may: 'lib contract feed usage resource feature features'.split(' '),
-    types: ['events', 'http'],
+    types: ['http'],
   },
   service: {
     of: ['core/app/'],
-    may: 'lib contract store copy backup ledger events rights changes tables http html feed reactions resource sandbox features list'.split(
+    may: 'lib contract store copy backup ledger table events rights changes tables http html feed reactions resource sandbox features list'.split(
       ' ',
     ),
     types: ['feature'],
@@ -100,7 +108,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   doctor: {
     of: ['core/app/doctor/'],
     may: 'lib contract store backup events tables feature sandbox features list'.split(' '),
-    types: ['service'],
+    types: ['table', 'service'],
   },
   commands: {
     of: ['core/app/cli/'],

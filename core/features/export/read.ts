@@ -106,7 +106,7 @@ export async function takeIn(
   const first = (await reading.next()).value as string | undefined;
   const head = headIn(first);
   const scope = scopeOf(head.workspace.id);
-  const before = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? null;
+  const before = (await readCursor.one(store, scope, { consumer }))?.sequence ?? null;
   if (before === null && (await store.readOne(scope, isThere)))
     throw new ApiError(
       'conflict',

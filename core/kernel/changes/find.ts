@@ -8,6 +8,7 @@ import type { Context, Directory, View } from '../context.ts';
 import type { Change, Entity, OrderVersion } from './change.ts';
 import type { Columns } from './operations.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
+import { orderVersionTable } from '../tables.ts';
 
 /** Unique name of an object other than its id, found through a unique index. */
 export interface Alias {
@@ -227,10 +228,7 @@ function isOlder(entity: Entity & { readonly createdAt?: number }, { atMs }: Pas
   return (entity.createdAt ?? Number.POSITIVE_INFINITY) < atMs;
 }
 
-const versionOf = tenantStatement<{ version: number }>(
-  'order_versions.read',
-  'SELECT version FROM order_versions WHERE workspace_id = :ws AND id = :id',
-);
+const versionOf = orderVersionTable.select('read', ['version'], ['id']);
 /** Changes no row if an object was placed in the order after the version was read. */
 const advance = tenantStatement(
   'order_versions.advance',
@@ -246,7 +244,7 @@ const advance = tenantStatement(
 export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
   const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
   if (known) return known;
-  return { id, version: (await store.readOne(scope, versionOf, { id }))?.version ?? 0 };
+  return { id, version: (await versionOf.one(store, scope, { id }))?.version ?? 0 };
 }
 
 /** Returns one op for each order of a batch, however many changes place something in it. */

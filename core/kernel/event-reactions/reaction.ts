@@ -138,7 +138,7 @@ export function createReactionCursors(options: {
     async of(scope) {
       const known = cursors.get(scope.workspaceId);
       if (known) return known;
-      const stored = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
+      const stored = (await readCursor.one(store, scope, { consumer }))?.sequence ?? 0;
       const cursor = { at: stored, stored };
       cursors.set(scope.workspaceId, cursor);
       return cursor;

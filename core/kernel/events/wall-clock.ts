@@ -6,13 +6,15 @@ import type { Log } from '../../platform/lib/log.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, systemOp, type Op, type Store } from '../../platform/store/store.ts';
 import { neverMs } from './work/rows.ts';
+import type { RowOf } from '../table/define.ts';
+import type { wallClockTable } from '../tables.ts';
 
 const everyMs = 60_000;
 /** Deviation that clock synchronization causes without setting the clock. */
 export const slewMs = 1_000;
 
 const why = 'all workspaces share one clock';
-const read = systemStatement<{ kind: string; seen_at: number }>(
+const read = systemStatement<RowOf<typeof wallClockTable>>(
   'wall_clock.read',
   why,
   'SELECT kind, seen_at FROM wall_clock',

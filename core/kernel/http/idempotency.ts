@@ -11,24 +11,11 @@ import { completeStored, waitsForCommit } from '../events/log/commit-assigned.ts
 import { readParts } from '../events/log/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './response/response.ts';
+import { idempotencyTable } from '../tables.ts';
 
 const idempotencyHours = 24;
 
-interface StoredAnswer {
-  body_hash: string;
-  status: number;
-  headers_json: string;
-  body: Uint8Array | ArrayBuffer;
-  sealed: number;
-  expires_at: number;
-  recall_json: string | null;
-  after_sequence: number | null;
-}
-
-const find = tenantStatement<StoredAnswer>(
-  'idempotency.find',
-  'SELECT body_hash, status, headers_json, body, sealed, expires_at, recall_json, after_sequence FROM idempotency WHERE workspace_id = :ws AND id = :id',
-);
+const find = idempotencyTable.selectAll('find', ['id']);
 const removeExpired = tenantStatement(
   'idempotency.remove_expired',
   'DELETE FROM idempotency WHERE workspace_id = :ws AND expires_at <= :now AND id = :id',
@@ -125,7 +112,7 @@ async function findStoredAnswer(
   { store, sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
 ): Promise<WrittenAnswer | null> {
-  const row = await store.readOne(scope, find, { id });
+  const row = await find.one(store, scope, { id });
   if (!row || row.expires_at <= nowMs()) return null;
   if (row.body_hash !== bodyHash)
     throw new ApiError(

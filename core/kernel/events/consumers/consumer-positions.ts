@@ -7,14 +7,12 @@ import { backgroundCommitDelayMs, type Scope, type Store, tenantOp } from '../..
 import { lastSequence } from '../log/log.ts';
 import type { FreshEvents } from './fresh.ts';
 import { forgetSubscriptionsOp } from './past-subscriptions.ts';
+import { cursorTable } from '../../tables.ts';
 
 /** Limit of idle workspaces whose position is cached. */
 export const positionsMax = 1_000;
 
-export const readCursor = tenantStatement<{ sequence: number }>(
-  'cursors.read',
-  'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
-);
+export const readCursor = cursorTable.select('read', ['sequence'], ['consumer']);
 /**
  * Moves the cursor from its known value; with `expectRows`, that value guards the batch against another
  * process.
@@ -98,7 +96,7 @@ export function createPositions(store: Store, consumer: string): ConsumerPositio
   const positions = new Map<string, ConsumerPosition>();
 
   const read = async (scope: Scope): Promise<number> =>
-    (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
+    (await readCursor.one(store, scope, { consumer }))?.sequence ?? 0;
 
   const remember = (workspaceId: string, position: ConsumerPosition): void => {
     positions.set(workspaceId, position);

@@ -4,6 +4,7 @@
 // no longer needs. See docs/decisions/0026.
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { pastSubscriptionTable } from '../../tables.ts';
 
 const insertPast = tenantStatement(
   'past_subscriptions.insert',
@@ -14,9 +15,11 @@ const forget = tenantStatement(
   'past_subscriptions.delete',
   'DELETE FROM past_subscriptions WHERE workspace_id = :ws AND consumer = :consumer AND until_sequence <= :through',
 );
-const list = tenantStatement<{ id: string; until_sequence: number; subscription_json: string }>(
-  'past_subscriptions.list',
-  `SELECT id, until_sequence, subscription_json FROM past_subscriptions WHERE workspace_id = :ws AND consumer = :consumer ORDER BY until_sequence`,
+const list = pastSubscriptionTable.select(
+  'list',
+  ['id', 'until_sequence', 'subscription_json'],
+  ['consumer'],
+  'ORDER BY until_sequence',
 );
 
 /** Subscription of a subscriber up to a sequence. */
@@ -42,7 +45,7 @@ export async function readPastSubscriptions<W>(
   scope: Scope,
   consumer: string,
 ): Promise<PastSubscription<W>[]> {
-  const rows = await store.read(scope, list, { consumer });
+  const rows = await list.all(store, scope, { consumer });
   return rows.map((row) => ({
     id: row.id,
     until: row.until_sequence,

@@ -3,6 +3,8 @@
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../../../platform/store/store.ts';
 import { partsText, readParts } from './log.ts';
+import type { RowOf } from '../../table/define.ts';
+import { eventFileTable, type eventTable } from '../../tables.ts';
 
 /** Limits of one archive file. The event that exceeds the character limit is the last one. */
 const eventsMax = 500;
@@ -10,16 +12,12 @@ const charactersMax = 4 * 1024 * 1024;
 /** Events read before yielding to the event loop. */
 const eventsAtOnce = 50;
 
-const nextEvents = tenantStatement<{ sequence: number; created_at: number }>(
+const nextEvents = tenantStatement<Pick<RowOf<typeof eventTable>, 'sequence' | 'created_at'>>(
   'events.to_archive',
   `SELECT sequence, created_at FROM events WHERE workspace_id = :ws AND sequence >
      (SELECT coalesce(max(last_sequence), 0) FROM event_files WHERE workspace_id = :ws) ORDER BY sequence LIMIT :limit`,
 );
-const nameFile = tenantStatement(
-  'event_files.insert',
-  `INSERT INTO event_files (workspace_id, first_sequence, last_sequence, bytes, sha256, created_at)
-   VALUES (:ws, :first, :last, :bytes, :sha256, :now)`,
-);
+const nameFile = eventFileTable.insert('insert');
 const letGo = tenantStatement(
   'events.let_go',
   `UPDATE events SET cause_json = '', data_json = '@' || :first, packed = NULL
@@ -54,7 +52,13 @@ export async function archiveEvents(
   const { first, last, bytes, sha256 } = await store.archive.write(scope.workspaceId, texts);
   const outcome = await store.commit(
     [
-      tenantOp(scope, nameFile, { first, last, bytes, sha256, now: nowMs }),
+      nameFile(scope, {
+        first_sequence: first,
+        last_sequence: last,
+        bytes,
+        sha256,
+        created_at: nowMs,
+      }),
       tenantOp(scope, letGo, { first, last }),
     ],
     { commitDelayMs: backgroundCommitDelayMs },

@@ -6,6 +6,7 @@ import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventFacts, EventRow } from '../event.ts';
 import { causeOf, distanceOf, fileOf, isHere, type Parts, type StoredParts, unpack } from './packing.ts';
+import { eventTable } from '../../tables.ts';
 
 /** Short columns of an event. */
 interface Facts {
@@ -65,10 +66,7 @@ const last = tenantStatement<{ sequence: number }>(
   'SELECT coalesce(max(sequence), 0) AS sequence FROM events WHERE workspace_id = :ws',
 );
 
-const timeOf = tenantStatement<{ created_at: number }>(
-  'events.time_of',
-  'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
-);
+const timeOf = eventTable.select('time_of', ['created_at'], ['sequence']);
 
 export interface LogQuery {
   /** Limit of examined events. */
@@ -228,7 +226,7 @@ export async function lastSequence(store: Store, scope: Scope): Promise<number> 
 
 /** Returns the creation time of an event, in Unix milliseconds; undefined if there is no such event. */
 export async function timeOfEvent(store: Store, scope: Scope, sequence: number): Promise<number | undefined> {
-  return (await store.readOne(scope, timeOf, { sequence }))?.created_at;
+  return (await timeOf.one(store, scope, { sequence }))?.created_at;
 }
 
 /**
@@ -244,7 +242,7 @@ export async function firstSequenceSince(
   let [low, high] = [1, end + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const time = (await store.readOne(scope, timeOf, { sequence: middle }))?.created_at ?? Infinity;
+    const time = (await timeOf.one(store, scope, { sequence: middle }))?.created_at ?? Infinity;
     if (time < timeMs) low = middle + 1;
     else high = middle;
   }

@@ -1,6 +1,8 @@
 // Rows of the work queue. A row is due at a time, leased to a process, over the quota of its subscriber, or
 // waiting for other work.
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
+import type { RowOf } from '../../table/define.ts';
+import type { dueWorkTable } from '../../tables.ts';
 
 /** Due time of work that waits for other work. */
 export const neverMs = 8_640_000_000_000_000;
@@ -10,15 +12,10 @@ export const neverMs = 8_640_000_000_000_000;
 export const overQuotaMs = neverMs + 1;
 
 /** Columns that every statement that makes work due returns. */
-export interface WorkRow {
-  readonly id: string;
-  readonly subject: string;
-  readonly epoch: number;
-  readonly due_at: number;
-  readonly lease_until: number;
-}
+const returned = ['id', 'subject', 'epoch', 'due_at', 'lease_until'] as const;
+export type WorkRow = Pick<RowOf<typeof dueWorkTable>, (typeof returned)[number]>;
 
-export const returningWork = 'RETURNING id, subject, epoch, due_at, lease_until';
+export const returningWork = `RETURNING ${returned.join(', ')}`;
 
 export const add = tenantStatement<WorkRow>(
   'due_work.add',
@@ -64,13 +61,13 @@ export const lease = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.lease',
   serveAll,
   `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1 WHERE ${stillDue}
-   RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
+   ${returningWork}, workspace_id`,
 );
 export const markOverQuota = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.mark_over_quota',
   serveAll,
   `UPDATE due_work SET due_at = ${overQuotaMs} WHERE ${stillDue}
-   RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
+   ${returningWork}, workspace_id`,
 );
 /** Leases the oldest work first: ids are ordered by creation time. */
 export const leaseOverQuota = tenantStatement<WorkRow>(
