@@ -4,7 +4,7 @@ import type { TableName } from '../platform/store/generated/schema.ts';
 import { tenantStatement, type Statement } from '../platform/store/statement.ts';
 import { all } from './generated/tables.ts';
 
-export const tableOf: Readonly<Record<TableName, Table>> = all;
+export const tableOf = all satisfies Readonly<Record<TableName, Table>>;
 
 export const tables: readonly Table[] = Object.values(tableOf);
 

@@ -3,8 +3,9 @@ import { apiKeyModel, type ApiKey, publicPartOf } from '../../features/api-keys/
 import { noWorkspace } from './rpc-schemas.ts';
 import { addressKey } from '../../platform/lib/address.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope, type Store, StoreError } from '../../platform/store/store.ts';
+import { tableOf } from '../../features/tables.ts';
 
 interface IdAndName {
   readonly id: string;
@@ -23,10 +24,7 @@ const findKeys = systemStatement<{ workspace_id: string; id: string; exact: 0 | 
    WHERE id = :given OR prefix = :given OR (name = :given AND revoked_at IS NULL AND replaced_by IS NULL)
    ORDER BY exact DESC LIMIT 20`,
 );
-const readKey = tenantStatement<SqlRow>(
-  'api_keys.read',
-  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
-);
+export const readKey = tableOf.api_keys.selectAll('read', ['id']);
 /** A text with an @ matches only addresses, not names. */
 const findMembers = tenantStatement<IdAndName & { exact: 0 | 1 }>(
   'members.named',
@@ -34,13 +32,17 @@ const findMembers = tenantStatement<IdAndName & { exact: 0 | 1 }>(
      AND (id = :given OR email_key = :key OR (lower(name) = lower(:given) AND instr(:given, '@') = 0))
    ORDER BY exact DESC LIMIT 20`,
 );
-const listMembers = tenantStatement<IdAndName>(
-  'members.of_operator',
-  'SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL ORDER BY created_at LIMIT 21',
+const listMembers = tableOf.members.select(
+  'of_operator',
+  ['id', 'name'],
+  [],
+  'AND deleted_at IS NULL ORDER BY created_at LIMIT 21',
 );
-const firstOwner = tenantStatement<IdAndName>(
-  'members.first_owner',
-  `SELECT id, name FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL ORDER BY created_at LIMIT 1`,
+const firstOwner = tableOf.members.select(
+  'first_owner',
+  ['id', 'name'],
+  [],
+  "AND role = 'owner' AND deleted_at IS NULL ORDER BY created_at LIMIT 1",
 );
 
 /** Returns the first 1000 workspaces, oldest first. */
@@ -73,7 +75,7 @@ export async function findMember(
   reference: string | undefined,
 ): Promise<IdAndName> {
   if (reference === undefined) {
-    const owner = await store.readOne(scope, firstOwner);
+    const owner = await firstOwner.one(store, scope, {});
     if (owner) return owner;
     throw new ApiError(
       'not_found',
@@ -86,7 +88,7 @@ export async function findMember(
   if (!member)
     throw new ApiError(
       'not_found',
-      `There is no member ${reference}. Members: ${namesOf(await store.read(scope, listMembers))}.`,
+      `There is no member ${reference}. Members: ${namesOf(await listMembers.all(store, scope, {}))}.`,
     );
   if (others.length > 0)
     throw new ApiError(
@@ -106,7 +108,7 @@ export async function findKey(store: Store, reference: string): Promise<{ scope:
       `Several keys are named ${reference}. Give the id, which \`tatami keys list\` shows.`,
     );
   const scope = matched && scopeOf(matched.workspace_id);
-  const row = matched && scope && (await store.readOne(scope, readKey, { id: matched.id }));
+  const row = matched && scope && (await readKey.one(store, scope, { id: matched.id }));
   if (!row)
     throw new ApiError(
       'not_found',

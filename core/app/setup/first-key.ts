@@ -12,9 +12,11 @@ import type { Services } from '../../kernel/context.ts';
 import { apiKeyModel, newKey } from '../../features/api-keys/index.ts';
 import { emptyDirectory } from '../../kernel/resource/directory.ts';
 import { allScopes } from '../../kernel/rights/table.ts';
-import { systemStatement, tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
+import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import type { FirstWorkspace } from './first-workspace.ts';
+import { tableOf } from '../../features/tables.ts';
+import { readKey } from './find.ts';
 
 const setUnseen = systemStatement(
   'installation.set_first_key',
@@ -31,22 +33,9 @@ const findUnseen = systemStatement<{ first_key: string }>(
   'the first key belongs to the installation until it is shown',
   'SELECT first_key FROM installation WHERE first_key IS NOT NULL',
 );
-const readKey = tenantStatement<SqlRow>(
-  'api_keys.of_setup',
-  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
-);
-const firstTeam = tenantStatement<{ id: string; key: string }>(
-  'teams.first',
-  'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
-);
-const readMember = tenantStatement<SqlRow>(
-  'members.of_setup',
-  `SELECT ${memberModel.select} FROM members WHERE workspace_id = :ws AND id = :id`,
-);
-const anyPlugin = tenantStatement<{ id: string }>(
-  'plugins.any_of_workspace',
-  'SELECT id FROM plugins WHERE workspace_id = :ws LIMIT 1',
-);
+const firstTeam = tableOf.teams.select('first', ['id', 'key'], [], 'ORDER BY created_at LIMIT 1');
+const readMember = tableOf.members.selectAll('of_setup', ['id']);
+const anyPlugin = tableOf.plugins.select('any_of_workspace', ['id'], [], 'LIMIT 1');
 
 export function firstKeyOf(memberId: string) {
   return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
@@ -85,12 +74,12 @@ export async function finishFirstStart(
   if (!unseen) return null;
   const [workspaceId = '', id = ''] = unseen.first_key.split('/');
   const scope = scopeOf(workspaceId);
-  const row = await store.readOne(scope, readKey, { id });
-  const team = await store.readOne(scope, firstTeam);
+  const row = await readKey.one(store, scope, { id });
+  const team = await firstTeam.one(store, scope, {});
   if (!row || !team) return null;
   const old = apiKeyModel.fromRow(row);
   const { change, text } = newKey(services, firstKeyOf(old.memberId));
-  const owner = await store.readOne(scope, readMember, { id: old.memberId });
+  const owner = await readMember.one(store, scope, { id: old.memberId });
   if (!owner) return null;
   const setUp = setUpLink(services, scope, memberModel.fromRow(owner));
   const revoked = old.revokedAt === null ? apiKeyModel.update(old, { revokedAt: nowMs() }, nowMs()) : null;
@@ -110,5 +99,5 @@ export async function finishFirstStart(
     apiKey: text,
     setUpUrl: setUp.url,
   };
-  return { workspace, hasPlugin: (await store.readOne(scope, anyPlugin)) !== undefined };
+  return { workspace, hasPlugin: (await anyPlugin.one(store, scope, {})) !== undefined };
 }

@@ -21,7 +21,7 @@ import {
   newInvitation,
 } from '../../features/people/index.ts';
 import { turnOffOps, newReset } from '../../features/sign-in/index.ts';
-import type { Role } from '../../kernel/rights/roles.ts';
+import { tableOf } from '../../features/tables.ts';
 
 /** Maximum number of listed keys, because a list is built in memory. */
 const listedMax = 1_000;
@@ -118,10 +118,7 @@ function toListedKey(
   return { workspaceId, ...apiKeyModel.toResponse(key, { directory, baseUrl }) };
 }
 
-const findMembership = tenantStatement<{ joined_at: number | null; role: Role; email: string | null }>(
-  'members.joined_at',
-  'SELECT joined_at, role, email FROM members WHERE workspace_id = :ws AND id = :id',
-);
+const findMembership = tableOf.members.select('joined_at', ['joined_at', 'role', 'email'], ['id']);
 
 function createMemberRpc(options: OperatorRpcOptions): Pick<OperatorRpc, 'invite' | 'reset'> {
   const { store } = options;
@@ -130,7 +127,7 @@ function createMemberRpc(options: OperatorRpcOptions): Pick<OperatorRpc, 'invite
       const { id: workspaceId } = await findWorkspace(store, workspace);
       const scope = scopeOf(workspaceId);
       const { id, name } = await findMember(store, scope, member);
-      const membership = await store.readOne(scope, findMembership, { id });
+      const membership = await findMembership.one(store, scope, { id });
       if (!membership) throw new ApiError('not_found');
       if (membership.joined_at !== null)
         throw new ApiError(
