@@ -12,8 +12,8 @@ import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Issue } from './model.ts';
 import { snoozeTimerName } from './contract.ts';
-import { formerIdentifierTable, issueLabelTable, purgedTimerName } from './tables.ts';
-import { dropStatementsOf } from '../tables.ts';
+import { formerIdentifierTable, issueLabelTable, purgedIssueTable, purgedTimerName } from './tables.ts';
+import { dropStatementsOf, tableOf } from '../tables.ts';
 
 /** Returns the statements before and after the one that writes the issue. */
 export function issueOps(scope: Scope, before: Issue | null, after: Issue) {
@@ -144,10 +144,7 @@ const ownMilestone = tenantStatement(
 );
 
 /** Records all issues that were ever in a project, so that its progress can be read from the log. */
-const rememberProject = tenantStatement(
-  'project_issues.add',
-  'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
-);
+const rememberProject = tableOf.project_issues.upsert('add', ['project_id', 'id'], []);
 
 /** Returns statements for a batch that puts an issue into a project or a milestone. */
 function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
@@ -155,7 +152,7 @@ function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
   const isAnew = projectId !== null && projectId !== before?.projectId;
   return [
     ...(isPlacedAnew(before, after) ? [tenantOp(scope, ownMilestone, { id }, { expectRows: 1 })] : []),
-    ...(isAnew ? [tenantOp(scope, rememberProject, { projectId, issueId: id })] : []),
+    ...(isAnew ? [rememberProject(scope, { project_id: projectId, id })] : []),
   ];
 }
 
@@ -177,16 +174,13 @@ const holdOpen = tenantStatement(
 );
 
 /** Records all issues that were ever in a cycle, so that its progress can be read from the log. */
-const rememberCycle = tenantStatement(
-  'cycle_issues.add',
-  `INSERT OR IGNORE INTO cycle_issues (workspace_id, cycle_id, id) VALUES (:ws, :cycleId, :issueId)`,
-);
+const rememberCycle = tableOf.cycle_issues.upsert('add', ['cycle_id', 'id'], []);
 
 /** Returns statements for the batch that puts an issue into a cycle. */
-function cycleOps(scope: Scope, { id: issueId, teamId, cycleId }: Issue): Op[] {
+function cycleOps(scope: Scope, { id, teamId, cycleId }: Issue): Op[] {
   return [
     tenantOp(scope, holdOpen, { cycleId, teamId }, { expectRows: 1 }),
-    tenantOp(scope, rememberCycle, { cycleId, issueId }),
+    rememberCycle(scope, { cycle_id: cycleId!, id }),
   ];
 }
 
@@ -243,17 +237,14 @@ function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
 const dropParts = dropStatementsOf('issues');
 
 /** Data stored elsewhere about purged issues is found by this record: docs/spec/durability.md › Retention. */
-const addPurged = tenantStatement(
-  'purged_issues.add',
-  'INSERT INTO purged_issues (workspace_id, id, created_at) VALUES (:ws, :id, :createdAt) ON CONFLICT (workspace_id, id) DO NOTHING',
-);
+const addPurged = purgedIssueTable.upsert('add', ['id', 'created_at'], []);
 
 /** Returns the statements that remove what belongs to a purged issue, and record the purge. */
 export function purgeOps(scope: Scope, { id: issueId, teamId, number, createdAt }: Issue): Op[] {
   return [
     storeFormerIdentifier(scope, { team_id: teamId, number: number!, issue_id: issueId }),
     ...dropParts.map((drop) => tenantOp(scope, drop, { id: issueId })),
-    tenantOp(scope, addPurged, { id: issueId, createdAt }),
+    addPurged(scope, { id: issueId, created_at: createdAt }),
     timerOp(scope, purgedTimerName, scope.workspaceId, createdAt),
   ];
 }

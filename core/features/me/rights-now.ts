@@ -7,6 +7,7 @@ import { systemStatement, tenantStatement } from '../../platform/store/statement
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { clientIsThere } from '../oauth/index.ts';
 import { membershipOf } from '../people/index.ts';
+import { tableOf } from '../tables.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',
@@ -19,10 +20,7 @@ const liveGrant = systemStatement<{ scopes_json: string }>(
   `SELECT g.scopes_json FROM grants AS g WHERE g.workspace_id = :workspace AND g.id = :id AND g.client_id = :client
      AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
 );
-const liveMember = tenantStatement<{ id: string }>(
-  'members.there_now',
-  'SELECT id FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
-);
+const liveMember = tableOf.members.select('there_now', ['id'], ['id'], 'AND deleted_at IS NULL');
 
 /**
  * @returns null after the key, grant or membership has ended; the original rights of an authority without a
@@ -57,7 +55,7 @@ export function authorityGuards(scope: Scope, authority: Authority, nowMs: numbe
   const { kind, id, memberId } = authority.actor;
   if (kind === 'plugin' || memberId === undefined) return [];
   const once = { expectRows: 1 } as const;
-  const member = tenantOp(scope, liveMember, { id: memberId }, once);
+  const member = tenantOp(scope, liveMember.statement, { id: memberId }, once);
   if (kind === 'api_key') return [member, tenantOp(scope, liveKey, { id, now: nowMs }, once)];
   return kind === 'app' ? [member, systemOp(liveGrant, grantParams(scope, authority), once)] : [member];
 }

@@ -23,6 +23,8 @@ import { withIssueVisibility } from '../issues/index.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { projectModel } from '../projects/index.ts';
+import type { RowOf } from '../../kernel/table/define.ts';
+import { tableOf } from '../tables.ts';
 
 export const CycleProgress = namedSchema(
   'CycleProgress',
@@ -33,10 +35,7 @@ export const CycleProgress = namedSchema(
   }),
 );
 
-const idsIn = tenantStatement<{ id: string }>(
-  'cycle_issues.of_cycle',
-  'SELECT id FROM cycle_issues WHERE workspace_id = :ws AND cycle_id = :cycleId',
-);
+const idsIn = tableOf.cycle_issues.select('of_cycle', ['id'], ['cycle_id']);
 const completion = tenantStatement<{ sequence: number }>(
   'events.cycle_completed',
   `SELECT sequence FROM events INDEXED BY events_issue
@@ -54,7 +53,7 @@ export async function progressOfCycle(ctx: Context, id: string): Promise<Static<
       ? undefined
       : await store.readOne(scope, completion, { cycleId: current.id });
   const days = await countedByDay(ctx, {
-    ids: (await store.read(scope, idsIn, { cycleId: current.id })).map(({ id }) => id),
+    ids: (await idsIn.all(store, scope, { cycle_id: current.id })).map(({ id }) => id),
     days: daysOf(timeZone, current.startedAt, current.completedAt ?? ctx.nowMs()),
     ...(ended && { before: ended.sequence }),
     isIn: ({ cycle }) => cycle?.id === current.id,
@@ -123,16 +122,11 @@ const counting = (seen: string) =>
 const countAll = counting('');
 const countSeen = counting(' AND i.team_id IN (SELECT value FROM json_each(:teams))');
 
-interface MilestoneRow {
-  readonly id: string;
-  readonly name: string;
-  readonly target_date: string | null;
-  readonly completed_at: number | null;
-}
-const milestonesOf = tenantStatement<MilestoneRow>(
-  'milestones.of_project',
-  `SELECT id, name, target_date, completed_at FROM milestones
-   WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL ORDER BY position, id`,
+const milestonesOf = tableOf.milestones.select(
+  'of_project',
+  ['id', 'name', 'target_date', 'completed_at'],
+  ['project_id'],
+  'AND deleted_at IS NULL ORDER BY position, id',
 );
 
 /**
@@ -146,7 +140,7 @@ export async function progressOfProject(
 ): Promise<Static<typeof ProjectProgress>> {
   const { id: projectId } = await getEntity(ctx, projectModel, id);
   const { store, scope } = ctx;
-  const milestones = await store.read(scope, milestonesOf, { projectId });
+  const milestones = await milestonesOf.all(store, scope, { project_id: projectId });
   const { visibleTeams } = withIssueVisibility(ctx);
   const rows: readonly CountRow[] =
     visibleTeams === null
@@ -173,7 +167,7 @@ async function daysSince(ctx: Context, projectId: string, since: string) {
   if (fromMs > nowMs) throw invalidField('since', 'too_big', 'Give a day that is not in the future.');
   if (nowMs - fromMs > daysMax * dayMs)
     throw invalidField('since', 'too_small', `Give a day within the last ${daysMax} days.`);
-  const ids = (await ctx.store.read(ctx.scope, everIn, { projectId })).map(({ id }) => id);
+  const ids = (await everIn.all(ctx.store, ctx.scope, { project_id: projectId })).map(({ id }) => id);
   if (ids.length > everInMax)
     throw new ApiError(
       'budget_exceeded',
@@ -187,15 +181,16 @@ async function daysSince(ctx: Context, projectId: string, since: string) {
 const daysMax = 366;
 /** Maximum number of issues of a project with daily counts. */
 const everInMax = 10_000;
-const everIn = tenantStatement<{ id: string }>(
-  'project_issues.of_project',
-  `SELECT id FROM project_issues WHERE workspace_id = :ws AND project_id = :projectId LIMIT ${everInMax + 1}`,
-);
+const everIn = tableOf.project_issues.select('of_project', ['id'], ['project_id'], `LIMIT ${everInMax + 1}`);
 
 /**
  * Returns a function that computes the status of a milestone, and must be called for the milestones in order.
  */
-function statusesOn(today: string): (milestone: MilestoneRow) => (typeof statuses)[number] {
+function statusesOn(
+  today: string,
+): (
+  milestone: Pick<RowOf<typeof tableOf.milestones>, 'target_date' | 'completed_at'>,
+) => (typeof statuses)[number] {
   let hasNext = false;
   return ({ completed_at, target_date }) => {
     if (completed_at !== null) return 'done';

@@ -15,6 +15,7 @@ import { expiryTimerName, proposalModel, type Proposal } from './model.ts';
 import { targetOf } from './make.ts';
 import type { RowOf } from '../../kernel/table/define.ts';
 import type { proposalTable } from './tables.ts';
+import { tableOf } from '../tables.ts';
 
 export const expiryTimer: DueTimer = {
   name: expiryTimerName,
@@ -33,10 +34,7 @@ const openOfAuthor = tenantStatement<OpenRow>(
   `SELECT id, actor_json, grant_id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :author AND status = 'open'`,
 );
 
-const installed = tenantStatement<{ id: string }>(
-  'plugins.installed',
-  'SELECT id FROM plugins WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
-);
+const installed = tableOf.plugins.select('installed', ['id'], ['id'], 'AND deleted_at IS NULL');
 
 /** Event types that can end the credential or the plugin of a proposal. */
 const endings: ReadonlySet<string> = new Set([
@@ -59,7 +57,7 @@ export const proposalsOfEnded: Reaction = {
     const author = authorIn(event);
     if (author === null) return nothing;
     const isOfPlugin = event.entityType === 'plugin';
-    if (isOfPlugin && (await ctx.store.readOne(ctx.scope, installed, { id: author }))) return nothing;
+    if (isOfPlugin && (await installed.one(ctx.store, ctx.scope, { id: author }))) return nothing;
     const rows = await ctx.store.read(ctx.scope, openOfAuthor, { author });
     const ids = isOfPlugin ? rows.map(({ id }) => id) : await withoutRights(ctx, rows);
     const changes: Change[] = [];

@@ -32,7 +32,7 @@ export interface PlainStatements<R> {
   /** Inserts a row: all columns, or the given ones, so that the others get their defaults. */
   insert(name: string): Write<R>;
   insert<const C extends Name<R>>(name: string, columns: readonly C[]): Write<Pick<R, C>>;
-  /** Inserts a row, or sets columns of the row with the same key. */
+  /** Inserts a row, or sets columns of the row with the same key; without columns to set, leaves that row. */
   upsert<const C extends Name<R>, const S extends C>(
     name: string,
     columns: readonly C[],
@@ -73,7 +73,7 @@ export function statementsOf<R>(
       write(
         name,
         `${inserting(columns)} ON CONFLICT (workspace_id, ${facts.key.join(', ')})
-         DO UPDATE SET ${set.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+         DO ${set.length === 0 ? 'NOTHING' : `UPDATE SET ${set.map((column) => `${column} = excluded.${column}`).join(', ')}`}`,
       ),
     update: (name, set, by, and) =>
       write(
