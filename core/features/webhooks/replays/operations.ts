@@ -29,7 +29,13 @@ import { readTime } from '../../../platform/lib/time/time.ts';
 import { readPage } from '../../../platform/store/page.ts';
 import { endpointModel, type Endpoint } from '../endpoints/model.ts';
 import { replayTable } from '../tables.ts';
-import * as rows from './rows.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
+
+export type ReplayRow = RowOf<typeof replayTable>;
+
+export const findReplay = replayTable.selectAll('find', ['id']);
+const insertReplay = replayTable.insert('insert');
+const cancel = replayTable.update('cancel', ['status', 'finished_at'], ['id'], "status = 'running'");
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = enumeration(
@@ -94,7 +100,7 @@ export async function createReplay(
   requireReadScopes(ctx, endpoint);
   if (!endpoint.enabled) throw new ApiError('conflict', 'The endpoint is disabled. Enable it, then replay.');
   const range = await rangeOf(ctx, input);
-  const row: rows.ReplayRow = {
+  const row: ReplayRow = {
     id: ctx.ids.next(idPrefixes.replay),
     endpoint_id: endpointId,
     since: range.since,
@@ -110,7 +116,7 @@ export async function createReplay(
   };
   return {
     changes: [],
-    ops: [rows.insertReplay(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
+    ops: [insertReplay(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
     body: showReplay(row),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/replays/${row.id}`,
@@ -129,7 +135,7 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
     after: cursorOf(query),
     parameters: { endpointId },
   });
-  return { data: data.map((row) => showReplay(row as rows.ReplayRow)), pageInfo };
+  return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
 }
 
 /** @throws ApiError not_found */
@@ -146,15 +152,15 @@ export async function cancelReplay(ctx: Context, id: string, queue: WorkQueue): 
   return {
     changes: [],
     ops: [
-      rows.cancelReplay(ctx.scope, { id, status: 'canceled', finished_at: now }, { expectRows: 1 }),
+      cancel(ctx.scope, { id, status: 'canceled', finished_at: now }, { expectRows: 1 }),
       queue.remove(ctx.scope, id),
     ],
     body: showReplay({ ...row, status: 'canceled', finished_at: now }),
   };
 }
 
-async function find(ctx: Context, id: string): Promise<rows.ReplayRow> {
-  const row = await rows.findReplay.one(ctx.store, ctx.scope, { id });
+async function find(ctx: Context, id: string): Promise<ReplayRow> {
+  const row = await findReplay.one(ctx.store, ctx.scope, { id });
   if (!row) throw notFound();
   return row;
 }
@@ -197,7 +203,7 @@ function timesOf(ctx: Context, input: Static<typeof ReplayCreate>) {
   return { since, until };
 }
 
-function showReplay(row: rows.ReplayRow) {
+function showReplay(row: ReplayRow) {
   return {
     id: row.id,
     webhookId: row.endpoint_id,

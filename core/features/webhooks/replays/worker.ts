@@ -2,15 +2,28 @@
 import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { backgroundCommitDelayMs, type Scope, type Store } from '../../../platform/store/store.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../../../platform/store/store.ts';
 import { queueDeliveriesOps } from '../deliveries/queue.ts';
 import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import { findReplay, moveReplayOp, type ReplayRow, settledEvents } from './rows.ts';
+import { findReplay, type ReplayRow } from './operations.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { pageAfter } from '../../../kernel/events/log/log.ts';
 import type { SeenTimes } from '../../../kernel/events/wall-clock.ts';
 import type { Services } from '../../../kernel/context.ts';
+
+const move = tenantStatement(
+  'replays.move',
+  `UPDATE replays SET current_sequence = :to, deliveries = deliveries + :made, status = :status, finished_at = :finishedAt
+   WHERE workspace_id = :ws AND id = :id AND status = 'running' AND current_sequence = :from`,
+);
+/** Returns which of the events in `eventIds` (a JSON array) were or will be delivered to an endpoint. */
+const settledEvents = tenantStatement<{ event_id: string }>(
+  'deliveries.settled_events',
+  `SELECT event_id FROM deliveries INDEXED BY deliveries_event WHERE workspace_id = :ws AND event_id IN (SELECT value FROM json_each(:eventIds))
+     AND endpoint_id = :endpointId AND status IN ('pending', 'retrying', 'delivered')`,
+);
 
 interface ReplaysOptions {
   readonly services: Services;
@@ -39,7 +52,8 @@ async function step(options: ReplaysOptions, item: WorkItem, queue: WorkQueue): 
   const now = options.clock.nowMs();
   const { newDeliveries, to, status } = await planPage(options, scope, replay, now);
   const ends = status !== 'running';
-  const move = {
+  const moved = {
+    id,
     from: replay.current_sequence,
     to,
     made: newDeliveries.length,
@@ -48,7 +62,7 @@ async function step(options: ReplaysOptions, item: WorkItem, queue: WorkQueue): 
   };
   const outcome = await store.commit(
     [
-      moveReplayOp(scope, id, move),
+      tenantOp(scope, move, moved, { expectRows: 1 }),
       ...(ends ? [queue.finish(item)] : []),
       ...queueDeliveriesOps(deliveries, scope, newDeliveries),
     ],
