@@ -50,6 +50,8 @@ const knownCasts: Readonly<Record<string, string>> = {
   'core/features/plugins/schedules/routes.ts': 'A page of rows has the type of any row.',
   'core/features/plugins/trial/operations.ts': 'A page of rows has the type of any row.',
   'core/kernel/resource/directory.ts': 'Its sections are assembled by the names in the contracts.',
+  'core/kernel/table/define.ts': 'A declaration gets its statements by the names of columns.',
+  'core/kernel/table/statements.ts': 'Statements are assembled from the names of columns.',
   'core/platform/store/compile.ts': 'The types of libsql are looser than its statements.',
 };
 

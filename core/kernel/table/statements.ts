@@ -5,14 +5,14 @@ import { type Op, type OpOptions, type Reads, type Scope, tenantOp } from '../..
 type Name<R> = keyof R & string;
 
 /** Statement that reads rows `R` with parameters `P`. */
-export interface Query<R, P> {
+interface Query<R, P> {
   readonly statement: Statement<R>;
   all(store: Reads, scope: Scope, params: P): Promise<R[]>;
   one(store: Reads, scope: Scope, params: P): Promise<R | undefined>;
 }
 
 /** Returns the op of one write. */
-export type Write<P> = (scope: Scope, params: P, options?: OpOptions) => Op;
+type Write<P> = (scope: Scope, params: P, options?: OpOptions) => Op;
 
 /** @typeParam R values of a row by column, without the workspace */
 export interface PlainStatements<R> {
