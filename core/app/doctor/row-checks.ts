@@ -19,6 +19,7 @@ import { fittingKey, otherFingerprint, otherKey } from '../../platform/store/fil
 import { readLogHead } from '../../platform/store/log-head.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 import type { Subject } from './subject.ts';
+import type { Schema } from '../../platform/store/generated/schema.ts';
 
 export const key: Check<Subject> = {
   name: 'key',
@@ -232,12 +233,7 @@ export const work: Check<Subject> = {
   },
 };
 
-interface FileRow {
-  readonly workspace_id: string;
-  readonly first_sequence: number;
-  readonly last_sequence: number;
-  readonly sha256: string;
-}
+type FileRow = Pick<Schema['event_files'], 'workspace_id' | 'first_sequence' | 'last_sequence' | 'sha256'>;
 
 export const archive: Check<Subject> = {
   name: 'archive',

@@ -24,6 +24,7 @@ import {
   type RowLine,
 } from './lines.ts';
 import { exportedTables, type ExportedTable } from '../tables.ts';
+import { cursorTable } from '../../kernel/tables.ts';
 
 const batchRows = 500;
 const batchChars = 2 * 1024 * 1024;
@@ -34,10 +35,7 @@ const isThere = tenantStatement<{ id: string }>(
   'exchange.is_there',
   'SELECT id FROM workspaces WHERE workspace_id = :ws AND id = :ws',
 );
-const finish = tenantStatement(
-  'exchange.finish',
-  'DELETE FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
-);
+const finish = cursorTable.remove('finish', ['consumer']);
 
 /** Queues all searchable texts for indexing. */
 const toIndex = ['issues', 'comments'].map((table) =>
@@ -126,7 +124,7 @@ export async function takeIn(
   await batches.end();
   const last = await store.commit([
     ...toIndex.map((statement) => tenantOp(scope, statement, {})),
-    tenantOp(scope, finish, { consumer }),
+    finish(scope, { consumer }),
   ]);
   if (!last.ok)
     throw new Error(

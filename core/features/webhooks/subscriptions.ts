@@ -17,14 +17,15 @@ import {
   type Searched,
 } from '../../platform/lib/filter/filter-match.ts';
 import type { Log } from '../../platform/lib/log.ts';
-import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { field } from '../fields/contract.ts';
 import { endpointModel, type Endpoint, consumerName, type EndpointSubscription } from './endpoints/model.ts';
+import { endpointTable } from './tables.ts';
 
-const enabledEndpoints = tenantStatement<SqlRow>(
-  'endpoints.enabled',
-  `SELECT ${endpointModel.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
+const enabledEndpoints = endpointTable.selectAll(
+  'enabled',
+  [],
+  'AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id',
 );
 
 /** Subscription of an endpoint, current or past. */
@@ -132,7 +133,7 @@ interface Reading {
 }
 
 async function readListeners(store: Store, scope: Scope, reading: Reading): Promise<Listeners> {
-  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointModel.fromRow);
+  const endpoints = (await enabledEndpoints.all(store, scope, {})).map(endpointModel.fromRow);
   const past = await readPastSubscriptions<EndpointSubscription>(store, scope, consumerName);
   return {
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
