@@ -1,48 +1,26 @@
 // Stores the open routes of plugins, with sealed token and signing secret, and a hash of the token for
 // lookup.
 import { createHash, randomBytes } from 'node:crypto';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { sealedFor, type Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { pluginRouteTable, routeSignatureTable } from '../tables.ts';
 
-export interface OpenRoute {
-  readonly id: string;
-  readonly install_id: string;
-  readonly name: string;
-  readonly token_sealed: Uint8Array;
-  readonly secret_sealed: Uint8Array | null;
-  readonly opened_at: number;
-}
+const columns = ['id', 'install_id', 'name', 'token_sealed', 'secret_sealed', 'opened_at'] as const;
+export type OpenRoute = Pick<RowOf<typeof pluginRouteTable>, (typeof columns)[number]>;
 
-const columns = 'id, install_id, name, token_sealed, secret_sealed, opened_at';
-
-const ofInstall = tenantStatement<OpenRoute>(
-  'plugin_routes.of_install',
-  `SELECT ${columns} FROM plugin_routes WHERE workspace_id = :ws AND install_id = :installId`,
-);
+const ofInstall = pluginRouteTable.select('of_install', columns, ['install_id']);
+const credentials = ['token_hash', 'token_sealed', 'secret_sealed', 'opened_at'] as const;
+const put = pluginRouteTable.upsert('put', ['id', 'install_id', 'name', ...credentials], credentials);
+const remove = pluginRouteTable.remove('remove', ['id']);
+const removeAll = pluginRouteTable.remove('remove_all', ['install_id']);
 const byToken = systemStatement<OpenRoute & { workspace_id: string }>(
   'plugin_routes.by_token',
   'the sender of a request to a route names no workspace',
-  `SELECT workspace_id, ${columns} FROM plugin_routes WHERE token_hash = :hash`,
+  `SELECT workspace_id, ${pluginRouteTable.names(...columns)} FROM plugin_routes WHERE token_hash = :hash`,
 );
-const put = tenantStatement(
-  'plugin_routes.put',
-  `INSERT INTO plugin_routes (workspace_id, id, install_id, name, token_hash, token_sealed, secret_sealed, opened_at)
-   VALUES (:ws, :id, :installId, :name, :hash, :token, :secret, :now)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET token_hash = :hash, token_sealed = :token, secret_sealed = :secret, opened_at = :now`,
-);
-const remove = tenantStatement(
-  'plugin_routes.remove',
-  'DELETE FROM plugin_routes WHERE workspace_id = :ws AND id = :id',
-);
-const removeAll = tenantStatement(
-  'plugin_routes.remove_all',
-  'DELETE FROM plugin_routes WHERE workspace_id = :ws AND install_id = :installId',
-);
-const takeSignature = tenantStatement(
-  'route_signatures.take',
-  'INSERT INTO route_signatures (workspace_id, id, expires_at) VALUES (:ws, :id, :expiresAt)',
-);
+const takeSignature = routeSignatureTable.insert('take');
 const dropSignatures = tenantStatement(
   'route_signatures.drop',
   `DELETE FROM route_signatures WHERE workspace_id = :ws AND id IN
@@ -61,7 +39,7 @@ export function mintToken(): string {
 }
 
 export function openRoutesOf(store: Store, scope: Scope, installId: string): Promise<readonly OpenRoute[]> {
-  return store.read(scope, ofInstall, { installId });
+  return ofInstall.all(store, scope, { install_id: installId });
 }
 
 export async function findByToken(store: Store, token: string) {
@@ -91,18 +69,20 @@ export function putRouteOp(
 ): Op {
   const id = idOfRoute(route.installId, route.name);
   const { workspaceId } = scope;
-  return tenantOp(scope, put, {
-    ...route,
+  return put(scope, {
     id,
-    hash: hashOf(token),
-    token: sealing.seal(token, sealedFor('plugin-route-token', workspaceId, id)),
-    secret: secret === null ? null : sealing.seal(secret, sealedFor('plugin-route-secret', workspaceId, id)),
-    now: nowMs,
+    install_id: route.installId,
+    name: route.name,
+    token_hash: hashOf(token),
+    token_sealed: sealing.seal(token, sealedFor('plugin-route-token', workspaceId, id)),
+    secret_sealed:
+      secret === null ? null : sealing.seal(secret, sealedFor('plugin-route-secret', workspaceId, id)),
+    opened_at: nowMs,
   });
 }
 
 export function removeRouteOp(scope: Scope, id: string): Op {
-  return tenantOp(scope, remove, { id }, { expectRows: 1 });
+  return remove(scope, { id }, { expectRows: 1 });
 }
 
 /** Returns the ops that remove the routes of a deleted install; none for other installs. */
@@ -110,7 +90,7 @@ export function routesAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly deletedAt: number | null },
 ): Op[] {
-  return install.deletedAt === null ? [] : [tenantOp(scope, removeAll, { installId: install.id })];
+  return install.deletedAt === null ? [] : [removeAll(scope, { install_id: install.id })];
 }
 
 /**
@@ -125,6 +105,6 @@ export function takeSignatureOps(
   const id = hashOf(`${routeId} ${signed}`);
   return [
     tenantOp(scope, dropSignatures, { now: at.nowMs }),
-    tenantOp(scope, takeSignature, { id, expiresAt: at.expiresAt }, { expectRows: 1 }),
+    takeSignature(scope, { id, expires_at: at.expiresAt }, { expectRows: 1 }),
   ];
 }

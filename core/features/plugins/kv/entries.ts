@@ -2,8 +2,10 @@
 // usage row, updated in the same batch, enforces the quota.
 import type { Change, Entity } from '../../../kernel/changes/change.ts';
 import { asReadStatement, guardOp } from '../../../kernel/changes/reads.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { pluginKvTable, pluginKvUsageTable } from '../tables.ts';
 
 export const valueBytesMax = 2 * 1024 * 1024;
 /** Quota of one install in bytes, keys included. */
@@ -13,13 +15,8 @@ const keyOverheadBytes = 100;
 
 export const kvModelName = 'plugin_kv';
 
-interface KvUsage {
-  readonly bytes: number;
-  /** Version counter; new entries get higher versions. */
-  readonly version: number;
-  /** Number of writes so far. */
-  readonly changes: number;
-}
+/** Usage of an install; new entries get versions above `version`, and `changes` counts the writes so far. */
+type KvUsage = Pick<RowOf<typeof pluginKvUsageTable>, 'bytes' | 'version' | 'changes'>;
 
 /** An entry without its value. */
 export interface KvMeta {
@@ -36,42 +33,23 @@ export interface KvEntry extends Entity, KvMeta {
   readonly valueJson: string | null;
 }
 
-interface MetaRow {
-  version: number;
-  bytes: number;
-  created_at: number;
-  updated_at: number;
-}
+const metaColumns = ['version', 'bytes', 'created_at', 'updated_at'] as const;
+type MetaRow = Pick<RowOf<typeof pluginKvTable>, (typeof metaColumns)[number]>;
 
-const readMeta = tenantStatement<MetaRow>(
-  'plugin_kv.meta',
-  'SELECT version, bytes, created_at, updated_at FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
+const readMeta = pluginKvTable.select('meta', metaColumns, ['id']);
+const readValue = pluginKvTable.select('value', [...metaColumns, 'value_json'], ['id']);
+const readUsage = pluginKvUsageTable.select('read', ['bytes', 'version', 'changes'], ['id']);
+const insert = pluginKvTable.insert('insert');
+const update = pluginKvTable.update(
+  'update',
+  ['version', 'bytes', 'updated_at', 'value_json'],
+  ['id'],
+  'version = :version - 1',
 );
-const readValue = tenantStatement<MetaRow & { value_json: string }>(
-  'plugin_kv.value',
-  'SELECT version, bytes, created_at, updated_at, value_json FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
-);
+const remove = pluginKvTable.remove('remove', ['id', 'version']);
 const compareValue = tenantStatement<{ same: number }>(
   'plugin_kv.compare',
   'SELECT value_json = :expected AS same FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :version',
-);
-const readUsage = tenantStatement<KvUsage>(
-  'plugin_kv_usage.read',
-  'SELECT bytes, version, changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
-);
-const insert = tenantStatement(
-  'plugin_kv.insert',
-  `INSERT INTO plugin_kv (workspace_id, id, install_id, key, bytes, version, created_at, updated_at, value_json)
-   VALUES (:ws, :id, :installId, :key, :bytes, :version, :createdAt, :updatedAt, :valueJson)`,
-);
-const update = tenantStatement(
-  'plugin_kv.update',
-  `UPDATE plugin_kv SET version = version + 1, bytes = :bytes, updated_at = :updatedAt, value_json = :valueJson
-   WHERE workspace_id = :ws AND id = :id AND version = :base`,
-);
-const remove = tenantStatement(
-  'plugin_kv.remove',
-  'DELETE FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :base',
 );
 const moveUsage = tenantStatement(
   'plugin_kv_usage.move',
@@ -109,7 +87,7 @@ export async function findMeta(
   installId: string,
   key: string,
 ): Promise<KvMeta | null> {
-  const row = await store.readOne(scope, readMeta, { id: idOfKey(installId, key) });
+  const row = await readMeta.one(store, scope, { id: idOfKey(installId, key) });
   return row ? metaOf(installId, key, row) : null;
 }
 
@@ -120,7 +98,7 @@ export async function findEntry(
   key: string,
 ): Promise<KvEntry | null> {
   const id = idOfKey(installId, key);
-  const row = await store.readOne(scope, readValue, { id });
+  const row = await readValue.one(store, scope, { id });
   return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
 }
 
@@ -147,7 +125,7 @@ export async function isValue(
 }
 
 export async function usageOf(store: Store, scope: Scope, installId: string): Promise<KvUsage> {
-  return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
+  return (await readUsage.one(store, scope, { id: installId })) ?? { bytes: 0, version: 0, changes: 0 };
 }
 
 /** Returns a guard that fails the batch if any value of the install was written since its usage was read. */
@@ -196,12 +174,12 @@ function makeChange(before: KvMeta | null, after: KvEntry): Change & { readonly 
 }
 
 function rowOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
-  if (!before) return tenantOp(scope, insert, { ...after });
-  const { id, bytes, updatedAt, valueJson } = after;
-  const base = before.version;
+  const { id, installId, key, bytes, version, createdAt, updatedAt, valueJson } = after;
+  const row = { id, bytes, version, updated_at: updatedAt, value_json: valueJson };
+  if (!before) return insert(scope, { ...row, install_id: installId, key, created_at: createdAt });
   return valueJson === null
-    ? tenantOp(scope, remove, { id, base }, { expectRows: 1 })
-    : tenantOp(scope, update, { id, base, bytes, updatedAt, valueJson }, { expectRows: 1 });
+    ? remove(scope, { id, version: before.version }, { expectRows: 1 })
+    : update(scope, row, { expectRows: 1 });
 }
 
 function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {

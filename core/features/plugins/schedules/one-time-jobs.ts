@@ -1,12 +1,14 @@
 // Stores pending one-time jobs: one row per install and job name, and one work row. Both are written with the
 // effects of the run that schedules the job.
 import type { Change, Entity } from '../../../kernel/changes/change.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { declared } from '../installs/manifest.ts';
+import { oneTimeJobTable } from '../tables.ts';
 
 /** Limit of pending jobs per install. */
 export const pendingMax = 1_000;
@@ -23,22 +25,19 @@ export interface OneTimeJob extends Entity {
   readonly inputJson: string;
 }
 
-export interface OneTimeJobRow {
-  readonly id: string;
-  readonly install_id: string;
-  readonly name: string;
-  readonly due_at: number;
-  readonly input_json: string;
-  readonly version: number;
-  readonly created_at: number;
-}
+export type OneTimeJobRow = RowOf<typeof oneTimeJobTable>;
 
-export const oneTimeJobColumns = 'id, install_id, name, due_at, input_json, version, created_at';
-
-const find = tenantStatement<OneTimeJobRow>(
-  'one_time_jobs.find',
-  `SELECT ${oneTimeJobColumns} FROM one_time_jobs WHERE workspace_id = :ws AND id = :id`,
+const find = oneTimeJobTable.selectAll('find', ['id']);
+/** Bounded by `pendingMax`. */
+const pendingNames = oneTimeJobTable.select('names', ['name'], ['install_id'], 'ORDER BY name');
+const update = oneTimeJobTable.update(
+  'update',
+  ['due_at', 'input_json', 'version'],
+  ['id'],
+  'version = :version - 1',
 );
+const remove = oneTimeJobTable.remove('remove', ['id', 'version']);
+const removeAll = oneTimeJobTable.remove('remove_all', ['install_id']);
 const count = tenantStatement<{ count: number }>(
   'one_time_jobs.count',
   'SELECT count(*) AS count FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId',
@@ -46,18 +45,9 @@ const count = tenantStatement<{ count: number }>(
 /** Inserts nothing if the limit is reached. */
 const insert = tenantStatement(
   'one_time_jobs.insert',
-  `INSERT INTO one_time_jobs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
-   SELECT :ws, :id, :installId, :name, :dueAt, :inputJson, :version, :createdAt
-   WHERE (SELECT count(*) FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId) < ${pendingMax}`,
-);
-const update = tenantStatement(
-  'one_time_jobs.update',
-  `UPDATE one_time_jobs SET due_at = :dueAt, input_json = :inputJson, version = :version
-   WHERE workspace_id = :ws AND id = :id AND version = :base`,
-);
-const remove = tenantStatement(
-  'one_time_jobs.remove',
-  'DELETE FROM one_time_jobs WHERE workspace_id = :ws AND id = :id AND version = :base',
+  `INSERT INTO one_time_jobs (workspace_id, ${oneTimeJobTable.columns.join(', ')})
+   SELECT :ws, ${oneTimeJobTable.columns.map((column) => `:${column}`).join(', ')}
+   WHERE (SELECT count(*) FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :install_id) < ${pendingMax}`,
 );
 /** Increments the epoch, so that a worker with a lease of the previous job cannot finish it. */
 const queue = tenantStatement(
@@ -81,11 +71,6 @@ const unqueueAll = tenantStatement(
   'one_time_jobs.unqueue_all',
   `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (SELECT id FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId)`,
 );
-const removeAll = tenantStatement(
-  'one_time_jobs.remove_all',
-  'DELETE FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId',
-);
-
 export function idOfOneTimeJob(installId: string, name: string): string {
   return `${installId}/${oneTimeWork}/${name}`;
 }
@@ -97,7 +82,7 @@ export function scheduleOf(name: string): string {
 }
 
 export async function findOneTimeJob(store: Store, scope: Scope, id: string): Promise<OneTimeJob | null> {
-  const row = await store.readOne(scope, find, { id });
+  const row = await find.one(store, scope, { id });
   return row ? oneTimeJobOf(row) : null;
 }
 
@@ -149,15 +134,16 @@ function makeChange(before: OneTimeJob | null, after: OneTimeJob): Change & { re
 function opsOf(scope: Scope, before: OneTimeJob | null, after: OneTimeJob): Op[] {
   const { id, installId, name, dueAt, inputJson, version, createdAt } = after;
   if (dueAt === null) return before ? endOneTimeJobOps(scope, before) : [];
-  const row = before
-    ? tenantOp(scope, update, { id, dueAt, inputJson, version, base: before.version }, { expectRows: 1 })
+  const row = { id, due_at: dueAt, input_json: inputJson, version };
+  const op = before
+    ? update(scope, row, { expectRows: 1 })
     : tenantOp(
         scope,
         insert,
-        { id, installId, name, dueAt, inputJson, version, createdAt },
+        { ...row, install_id: installId, name, created_at: createdAt },
         { expectRows: 1 },
       );
-  return [row, tenantOp(scope, queue, { id, installId, dueAt })];
+  return [op, tenantOp(scope, queue, { id, installId, dueAt })];
 }
 
 /** Returns the ops that end a pending job; they fail the batch if the job changed. */
@@ -167,7 +153,7 @@ export function endOneTimeJobOps(scope: Scope, job: OneTimeJob): Op[] {
 
 /** Removes only the row of a job; its work row is finished separately. */
 export function removeOneTimeJobOp(scope: Scope, { id, version }: OneTimeJob): Op {
-  return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
+  return remove(scope, { id, version }, { expectRows: 1 });
 }
 
 /** Returns the ops that update the pending jobs of an install whose state changed. */
@@ -177,15 +163,9 @@ export function oneTimeJobsAfterOps(
 ): Op[] {
   const { id: installId, state, deletedAt } = install;
   if (deletedAt !== null)
-    return [tenantOp(scope, unqueueAll, { installId }), tenantOp(scope, removeAll, { installId })];
+    return [tenantOp(scope, unqueueAll, { installId }), removeAll(scope, { install_id: installId })];
   return state === 'active' ? [tenantOp(scope, requeueAll, { installId })] : [];
 }
-
-/** Bounded by `pendingMax`. */
-const waitingNames = tenantStatement<{ name: string }>(
-  'one_time_jobs.names',
-  'SELECT name FROM one_time_jobs WHERE workspace_id = :ws AND install_id = :installId ORDER BY name',
-);
 
 /** True if the version has the job's schedule, without `cron`. */
 export function handlesOneTimeJob({ schedules }: PluginManifest, name: string): boolean {
@@ -199,7 +179,7 @@ export async function unhandledOneTimeJobs(
   installId: string,
   manifest: PluginManifest,
 ): Promise<string[]> {
-  const rows = await store.read(scope, waitingNames, { installId });
+  const rows = await pendingNames.all(store, scope, { install_id: installId });
   const unhandled = rows.filter(({ name }) => !handlesOneTimeJob(manifest, name));
   const bySchedule = Map.groupBy(unhandled, ({ name }) => scheduleOf(name));
   return [...bySchedule].map(([schedule, { length }]) => {

@@ -21,11 +21,11 @@ import { getInstall } from '../installs/installs.ts';
 import { pluginRef, pluginVisibility, steering } from '../installs/rights.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunInput } from '../runs/job.ts';
+import { oneTimeJobTable } from '../tables.ts';
 import {
   endOneTimeJobOps,
   findOneTimeJob,
   idOfOneTimeJob,
-  oneTimeJobColumns,
   scheduleOf,
   type OneTimeJobRow,
   handlesOneTimeJob,
@@ -55,7 +55,7 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
   const { id: installId, manifest } = await getInstall(ctx, ref);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'one_time_jobs',
-    select: oneTimeJobColumns,
+    select: oneTimeJobTable.columns.join(', '),
     where: [{ sql: 'install_id = :installId', params: { installId } }],
     order: [{ sql: 'due_at', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
