@@ -112,7 +112,7 @@ export const pluginBackfillTable = defineTable('plugin_backfills', {
   exported: again,
   log: { local: 'work of the server' },
   quotes: numbers,
-});
+}).typed<{ cause: 'system' | 'person'; status: 'off' | 'counting' | 'offered' | 'running' | 'done' }>();
 
 export const oneTimeJobTable = defineTable('one_time_jobs', {
   owner: { plugins: 'install_id' },

@@ -9,7 +9,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { getInstall } from '../installs/installs.ts';
 import { countAbandoned } from '../runs/record.ts';
-import { backfillsOfInstall, requestOps, type BackfillRow, type BackfillStatus } from './rows.ts';
+import { backfillsOfInstall, requestOps, type BackfillRow } from './rows.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 
@@ -35,12 +35,12 @@ const BackfillResponse = namedSchema(
 const params = Closed({ id: pluginRef });
 
 /** Precedence of statuses if an install has several backfills. */
-const precedence: readonly BackfillStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
+const precedence: readonly BackfillRow['status'][] = ['running', 'counting', 'offered', 'off', 'done'];
 
 /** @throws ApiError not_found */
 async function showBackfill(ctx: Context, pluginId: string) {
   const { id } = await getInstall(ctx, pluginId);
-  const backfills = await ctx.store.read(ctx.scope, backfillsOfInstall, { installId: id });
+  const backfills = await backfillsOfInstall.all(ctx.store, ctx.scope, { install_id: id });
   return summaryOf(id, backfills, await countAbandoned(ctx.store, ctx.scope, id));
 }
 
@@ -49,7 +49,7 @@ async function startBackfill(ctx: Context, pluginId: string, queue: WorkQueue): 
   const install = await getInstall(ctx, pluginId);
   if (install.state !== 'active')
     throw new ApiError('conflict', `The plugin is ${install.state}. Enable it, then backfill.`);
-  const backfills = await ctx.store.read(ctx.scope, backfillsOfInstall, { installId: install.id });
+  const backfills = await backfillsOfInstall.all(ctx.store, ctx.scope, { install_id: install.id });
   const requested = backfills
     .filter(({ status }) => status !== 'done')
     .map((backfill) =>

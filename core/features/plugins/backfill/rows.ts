@@ -2,31 +2,36 @@
 // disables the install and closes in the batch that enables it. Both limits are sequences, so each event is
 // either planned on arrival or in exactly one backfill.
 import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
 import type { Install } from '../installs/model.ts';
+import { pluginBackfillTable } from '../tables.ts';
 
-export type BackfillStatus = 'off' | 'counting' | 'offered' | 'running' | 'done';
+export type BackfillRow = RowOf<typeof pluginBackfillTable>;
 
-export interface BackfillRow {
-  readonly id: string;
-  readonly install_id: string;
-  readonly cause: 'system' | 'person';
-  readonly after_sequence: number;
-  readonly until_sequence: number | null;
-  readonly status: BackfillStatus;
-  readonly missed: number | null;
-  readonly runs: number;
-  readonly created_at: number;
-  /** Null until the backfill is done. */
-  readonly finished_at: number | null;
-}
-
-const columns =
-  'id, install_id, cause, after_sequence, until_sequence, status, missed, runs, created_at, finished_at';
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 const isOff = `(SELECT 1 FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 
+export const findBackfill = pluginBackfillTable.selectAll('find', ['id']);
+export const backfillsOfInstall = pluginBackfillTable.selectAll(
+  'of_install',
+  ['install_id'],
+  'ORDER BY created_at, id',
+);
+const drop = pluginBackfillTable.remove('drop', ['install_id']);
+const request = pluginBackfillTable.update(
+  'request',
+  ['status'],
+  ['install_id'],
+  "status IN ('counting', 'offered')",
+);
+const counted = pluginBackfillTable.update(
+  'counted',
+  ['status', 'missed', 'finished_at'],
+  ['id'],
+  "status = 'counting'",
+);
 /**
  * A backfill begins at the consumer's cursor, because earlier events have runs, or at `since_sequence` if that is
  * later. If another backfill is still open, the new backfill begins at the last event, where the other one closes.
@@ -58,37 +63,15 @@ const dropWork = tenantStatement(
   `DELETE FROM due_work WHERE workspace_id = :ws AND id IN
      (SELECT id FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId)`,
 );
-const drop = tenantStatement(
-  'plugin_backfills.drop',
-  'DELETE FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId',
-);
-const request = tenantStatement(
-  'plugin_backfills.request',
-  `UPDATE plugin_backfills SET status = 'running'
-   WHERE workspace_id = :ws AND install_id = :installId AND status IN ('counting', 'offered')`,
-);
 const wakeRequested = tenantStatement(
   'plugin_backfills.wake_requested',
   `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
      (SELECT id FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId AND status = 'running')`,
 );
-const counted = tenantStatement(
-  'plugin_backfills.counted',
-  `UPDATE plugin_backfills SET status = :status, missed = :missed, finished_at = :finishedAt
-   WHERE workspace_id = :ws AND id = :id AND status = 'counting'`,
-);
 const move = tenantStatement(
   'plugin_backfills.move',
   `UPDATE plugin_backfills SET after_sequence = :to, runs = runs + :made, status = :status, finished_at = :finishedAt
    WHERE workspace_id = :ws AND id = :id AND status = 'running' AND after_sequence = :from`,
-);
-export const findBackfill = tenantStatement<BackfillRow>(
-  'plugin_backfills.find',
-  `SELECT ${columns} FROM plugin_backfills WHERE workspace_id = :ws AND id = :id`,
-);
-export const backfillsOfInstall = tenantStatement<BackfillRow>(
-  'plugin_backfills.of_install',
-  `SELECT ${columns} FROM plugin_backfills WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
 /** Selects events by root (`:roots`, a JSON array of event ids) for which an install has a run. */
 export const metEvents = tenantStatement<{ event_id: string }>(
@@ -109,7 +92,7 @@ export function backfillOps(
 ): Op[] {
   const installId = install.id;
   if (install.deletedAt !== null)
-    return [tenantOp(scope, dropWork, { installId }), tenantOp(scope, drop, { installId })];
+    return [tenantOp(scope, dropWork, { installId }), drop(scope, { install_id: installId })];
   const closing = { installId, id: at.backfillId };
   const closes = [
     tenantOp(scope, wakeClosing, { ...closing, now: at.nowMs }),
@@ -125,13 +108,16 @@ export function backfillOps(
 }
 
 export function requestOps(scope: Scope, installId: string, nowMs: number): Op[] {
-  return [tenantOp(scope, request, { installId }), tenantOp(scope, wakeRequested, { installId, now: nowMs })];
+  return [
+    request(scope, { install_id: installId, status: 'running' }),
+    tenantOp(scope, wakeRequested, { installId, now: nowMs }),
+  ];
 }
 
 /** @param missed number of missed events, without given-up runs, which are counted on each request */
 export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: number | null): Op {
   const status = doneAtMs === null ? 'offered' : 'done';
-  return tenantOp(scope, counted, { id, missed, status, finishedAt: doneAtMs }, { expectRows: 1 });
+  return counted(scope, { id, missed, status, finished_at: doneAtMs }, { expectRows: 1 });
 }
 
 export interface BackfillAdvance {

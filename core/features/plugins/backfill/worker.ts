@@ -68,7 +68,7 @@ export function createBackfillWorker(deps: BackfillDeps) {
 
   return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
     while (!deps.isStopping()) {
-      const backfill = await store.readOne(item.scope, findBackfill, { id: item.id });
+      const backfill = await findBackfill.one(store, item.scope, { id: item.id });
       if (!backfill || backfill.status === 'done') return void (await store.commit([queue.finish(item)]));
       await deps.storeWork(item.scope, backfill.install_id);
       const install = await registry.active(item.scope, backfill.install_id);

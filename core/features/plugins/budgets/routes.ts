@@ -6,10 +6,12 @@ import { notFound } from '../../../platform/lib/errors/errors.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
 import { sentenceOf } from '../../../kernel/rights/table.ts';
 import { readScopeOf } from '../../../kernel/rights/rights.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/model.ts';
 import { hostBudget, WholeBudget } from '../installs/contract.ts';
+import { pluginScopeUseTable, pluginTable, pluginUsageTable } from '../tables.ts';
 import { dayOf, quantities, startOfDay, showSpent, spentResponse } from './budget.ts';
 import type { Usage } from './usage.ts';
 import { Type } from 'typebox';
@@ -26,24 +28,17 @@ import {
 import { issue } from '../../issues/contract.ts';
 import { pluginRef } from '../installs/rights.ts';
 
-const byDay = tenantStatement<{
-  day: number;
-  runs: number;
-  cpu_ms: number;
-  calls: number;
-  egress_bytes: number;
-}>(
+const dayColumns = ['day', 'runs', 'cpu_ms', 'calls', 'egress_bytes'] as const;
+const byDay = tenantStatement<Pick<RowOf<typeof pluginUsageTable>, (typeof dayColumns)[number]>>(
   'plugin_usage.by_day',
-  `SELECT day, runs, cpu_ms, calls, egress_bytes FROM plugin_usage
-   WHERE workspace_id = :ws AND install_id = :installId AND day >= :since ORDER BY day DESC LIMIT 400`,
+  `SELECT ${pluginUsageTable.names(...dayColumns)} FROM plugin_usage
+   WHERE workspace_id = :ws AND install_id = :install_id AND day >= :since ORDER BY day DESC LIMIT 400`,
 );
-const byScope = tenantStatement<{ scope: string; used_at: number; calls: number }>(
-  'plugin_scope_use.of_install',
-  'SELECT scope, used_at, calls FROM plugin_scope_use WHERE workspace_id = :ws AND install_id = :installId',
-);
+const byScope = pluginScopeUseTable.select('of_install', ['scope', 'used_at', 'calls'], ['install_id']);
+const allInstalls = pluginTable.select('all_ids', ['id', 'plugin_id'], [], 'ORDER BY id DESC LIMIT 100');
 const runsUntilNow = tenantStatement<{ runs: number | null }>(
   'plugin_usage.runs',
-  'SELECT sum(runs) AS runs FROM plugin_usage WHERE workspace_id = :ws AND install_id = :installId',
+  'SELECT sum(runs) AS runs FROM plugin_usage WHERE workspace_id = :ws AND install_id = :install_id',
 );
 const findIssue = tenantStatement<{ team_id: string }>(
   'issues.team_of',
@@ -53,10 +48,6 @@ const eventsOfIssue = tenantStatement<{ id: string }>(
   'events.ids_of_issue',
   `SELECT id FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :id
    ORDER BY sequence DESC LIMIT :limit`,
-);
-const allInstalls = tenantStatement<{ id: string; plugin_id: string }>(
-  'plugins.all_ids',
-  'SELECT id, plugin_id FROM plugins WHERE workspace_id = :ws ORDER BY id DESC LIMIT 100',
 );
 /**
  * The unary plus keeps SQLite from scanning an index on installs to group the rows; the runs are looked up by
@@ -82,7 +73,7 @@ async function showUsage(ctx: Context, ref: string, since: string | undefined, u
   await usage.written();
   const today = dayOf(ctx.nowMs());
   const from = since === undefined ? today - daysDefault + 1 : dayOf(Date.parse(since));
-  const rows = await ctx.store.read(ctx.scope, byDay, { installId: install.id, since: from });
+  const rows = await ctx.store.read(ctx.scope, byDay, { install_id: install.id, since: from });
   const spent = await usage.spent(ctx.scope, install);
   const { whenSpent } = install.budget;
   return {
@@ -105,8 +96,8 @@ async function showUsage(ctx: Context, ref: string, since: string | undefined, u
 async function showScopes(ctx: Context, ref: string, usage: Usage) {
   const install = await getInstall(ctx, ref);
   await usage.written();
-  const at = { installId: install.id };
-  const rows = await ctx.store.read(ctx.scope, byScope, at);
+  const at = { install_id: install.id };
+  const rows = await byScope.all(ctx.store, ctx.scope, at);
   const { runs = 0 } = (await ctx.store.readOne(ctx.scope, runsUntilNow, at)) ?? {};
   const used = new Map(rows.map((row) => [row.scope, row]));
   const data = Object.entries(install.manifest.scopes ?? {}).map(([scope, request]) => {
@@ -154,7 +145,7 @@ function suggestionOf(ctx: Context, install: Install, uses: readonly ScopeUse[],
 /** Returns the costs of the runs that events of an issue triggered. */
 async function showCosts(ctx: Context, ref: string) {
   const id = await issueIdOf(ctx, ref);
-  const installs = await ctx.store.read(ctx.scope, allInstalls, {});
+  const installs = await allInstalls.all(ctx.store, ctx.scope, {});
   const limit = Math.floor(lookUpsMax / Math.max(installs.length, 1));
   const events = await ctx.store.read(ctx.scope, eventsOfIssue, { id, limit });
   const ids = events.flatMap((event) =>

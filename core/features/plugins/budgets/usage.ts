@@ -14,6 +14,7 @@ import {
   type Store,
 } from '../../../platform/store/store.ts';
 import type { Install } from '../installs/model.ts';
+import { pluginUsageTable } from '../tables.ts';
 import {
   dayOf,
   quantities,
@@ -41,9 +42,10 @@ const addScope = tenantStatement(
   `INSERT INTO plugin_scope_use (workspace_id, install_id, scope, used_at, calls) VALUES (:ws, :installId, :scope, :at, :calls)
    ON CONFLICT (workspace_id, install_id, scope) DO UPDATE SET used_at = max(used_at, excluded.used_at), calls = calls + excluded.calls`,
 );
-const ofDay = tenantStatement<{ runs: number; cpu_ms: number; calls: number; egress_bytes: number }>(
-  'plugin_usage.of_day',
-  `SELECT runs, cpu_ms, calls, egress_bytes FROM plugin_usage WHERE workspace_id = :ws AND install_id = :installId AND day = :day`,
+const ofDay = pluginUsageTable.select(
+  'of_day',
+  ['runs', 'cpu_ms', 'calls', 'egress_bytes'],
+  ['install_id', 'day'],
 );
 
 const nothing: BudgetAmounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
@@ -219,7 +221,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     const day = dayOf(clock.nowMs());
     const known = accounts.get(installId);
     if (known?.day === day) return known;
-    const row = await store.readOne(scope, ofDay, { installId, day });
+    const row = await ofDay.one(store, scope, { install_id: installId, day });
     const meanwhile = accounts.get(installId);
     if (meanwhile?.day === day) return meanwhile;
     if (meanwhile) retainUnwritten(meanwhile);

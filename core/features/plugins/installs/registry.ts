@@ -25,6 +25,7 @@ import {
   consumerName,
   type InstallSubscription,
 } from './model.ts';
+import { pluginCodeTable } from '../tables.ts';
 import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from '../source-positions.ts';
 
 export interface Subscription {
@@ -60,14 +61,8 @@ const activeInstalls = tenantStatement<SqlRow>(
   'plugins.active',
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
 );
-const readCode = tenantStatement<{ source: string }>(
-  'plugin_code.read',
-  'SELECT source FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
-);
-const readSourceMap = tenantStatement<{ source_map: string | null }>(
-  'plugin_code.read_source_map',
-  'SELECT source_map FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
-);
+const readCode = pluginCodeTable.select('read', ['source'], ['id']);
+const readSourceMap = pluginCodeTable.select('read_source_map', ['source_map'], ['id']);
 
 interface Listeners {
   readonly installs: ReadonlyMap<string, Install>;
@@ -169,7 +164,7 @@ function createSources(store: Store): Registry['source'] {
   return async (scope, sha256) => {
     const known = sources.get(`${scope.workspaceId} ${sha256}`);
     if (known !== undefined) return known;
-    const row = await store.readOne(scope, readCode, { sha256 });
+    const row = await readCode.one(store, scope, { id: sha256 });
     if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
     sources.set(`${scope.workspaceId} ${sha256}`, row.source);
     return row.source;
@@ -211,7 +206,7 @@ function createLookupCache(store: Store, log: Log): SourceMaps {
     if (spent.second !== second) spent = { second, ms: 0 };
     if (spent.ms > readingMsMax) return emptyLookup;
     const storedBefore = storedTimes;
-    const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
+    const text = (await readSourceMap.one(store, scope, { id: sha256 }))?.source_map ?? null;
     const sourceMapLookup = text === null ? emptyLookup : read(text);
     // A map that was read while code was stored may be the previous one, so it is not cached.
     if (storedTimes === storedBefore) known.set(key, { find: sourceMapLookup, chars: text?.length ?? 0 });

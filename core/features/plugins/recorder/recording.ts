@@ -9,8 +9,10 @@ import type {
   SandboxJob,
 } from '../../../platform/sandbox/supervisor.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import type { Op, Scope, Store } from '../../../platform/store/store.ts';
+import { runRecordTable } from '../tables.ts';
 
 /** Call that had no answer when the run ended. */
 export interface UnansweredCall {
@@ -99,24 +101,21 @@ export interface RecordingFacts {
   readonly truncated: boolean;
 }
 
-const insertRecording = tenantStatement(
-  'run_records.store',
-  `INSERT INTO run_records (workspace_id, id, finished_at, bytes, data) VALUES (:ws, :id, :at, :bytes, :data)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET finished_at = excluded.finished_at, bytes = excluded.bytes, data = excluded.data`,
+const insertRecording = runRecordTable.upsert(
+  'store',
+  ['id', 'finished_at', 'bytes', 'data'],
+  ['finished_at', 'bytes', 'data'],
 );
-const read = tenantStatement<{ data: ArrayBuffer | Uint8Array | null }>(
-  'run_records.read',
-  'SELECT data FROM run_records WHERE workspace_id = :ws AND id = :id',
-);
-const facts = tenantStatement<{ id: string; at: number; bytes: number }>(
+const read = runRecordTable.select('read', ['data'], ['id']);
+const facts = tenantStatement<Pick<RowOf<typeof runRecordTable>, 'id' | 'finished_at' | 'bytes'>>(
   'run_records.facts',
-  `SELECT id, finished_at AS at, bytes FROM run_records
+  `SELECT ${runRecordTable.names('id', 'finished_at', 'bytes')} FROM run_records
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
 /** @param data null if the recording exceeded the size limit */
 export function storeRecordingOp(scope: Scope, id: string, data: Uint8Array | null, at: number): Op {
-  return tenantOp(scope, insertRecording, { id, at, bytes: data?.byteLength ?? 0, data });
+  return insertRecording(scope, { id, finished_at: at, bytes: data?.byteLength ?? 0, data });
 }
 
 /** @returns undefined if the run has no recording, or a truncated one */
@@ -125,7 +124,7 @@ export async function findRecording(
   scope: Scope,
   runId: string,
 ): Promise<Recording | undefined> {
-  const row = await store.readOne(scope, read, { id: runId });
+  const row = await read.one(store, scope, { id: runId });
   if (!row?.data) return undefined;
   return decodeRecording(new Uint8Array(row.data));
 }
@@ -137,5 +136,5 @@ export async function recordingFacts(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RecordingFacts>> {
   const rows = await store.read(scope, facts, { ids: JSON.stringify(ids) });
-  return new Map(rows.map(({ id, at, bytes }) => [id, { at, bytes, truncated: bytes === 0 }]));
+  return new Map(rows.map(({ id, finished_at: at, bytes }) => [id, { at, bytes, truncated: bytes === 0 }]));
 }

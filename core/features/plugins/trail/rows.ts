@@ -1,27 +1,20 @@
 // Reads the runs, deliveries and decisions of the trail: one statement for a whole page.
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { eventsAt } from '../../../kernel/events/log/log.ts';
+import { runTable } from '../tables.ts';
 import { storedChangesOf } from '../undo/stored-changes.ts';
 
-export interface TrailRun {
-  readonly id: string;
-  readonly install_id: string;
+const runColumns = [
+  ...(['id', 'install_id', 'handler', 'handler_kind', 'event_id', 'status', 'mode', 'wall_ms'] as const),
+  ...(['events_json', 'calls_json', 'effects_json', 'error_json', 'created_at'] as const),
+] as const;
+export interface TrailRun extends Pick<RowOf<typeof runTable>, (typeof runColumns)[number]> {
   readonly name: string | null;
   /** Version of the plugin that ran; null if no attempt has ended. */
   readonly version: string | null;
-  readonly handler: string;
-  readonly handler_kind: string;
-  readonly event_id: string | null;
-  readonly status: string;
-  readonly mode: string;
-  readonly wall_ms: number | null;
-  readonly events_json: string;
-  readonly calls_json: string;
-  readonly effects_json: string;
-  readonly error_json: string | null;
-  readonly created_at: number;
   readonly undone_by: string | null;
 }
 
@@ -29,8 +22,8 @@ export interface TrailRun {
 const runsMax = 500;
 const deliveriesMax = 500;
 
-const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
-  r.plugin_version AS version, r.handler, r.handler_kind, r.event_id, r.status, r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
+const columns = `${runColumns.map((column) => `r.${column}`).join(', ')}, r.plugin_version AS version,
+  coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
   (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
 const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
 

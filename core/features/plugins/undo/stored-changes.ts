@@ -2,18 +2,14 @@
 // change can be undone. docs/decisions/0063.
 import type { Change } from '../../../kernel/changes/change.ts';
 import type { Cause } from '../../../kernel/events/event.ts';
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
+import { storedChangeTable } from '../tables.ts';
 import { packChanges, unpackChanges, type StoredChange } from './packed-changes.ts';
 
-export interface StoredChangesRow {
-  readonly id: string;
-  readonly install_id: string | null;
-  readonly created_at: number;
-  readonly undone_by: string | null;
-  readonly undid_json: string | null;
-  readonly entities_json: string;
-}
+const columns = ['id', 'install_id', 'created_at', 'undone_by', 'undid_json', 'entities_json'] as const;
+export type StoredChangesRow = Pick<RowOf<typeof storedChangeTable>, (typeof columns)[number]>;
 
 export interface StoredChangesOrigin {
   /** Null for an undo, and for a proposal that no plugin made. */
@@ -30,27 +26,26 @@ export interface StoredChangesOrigin {
  */
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
-const columns = 'id, install_id, created_at, undone_by, undid_json, entities_json';
-const insertChanges = tenantStatement(
-  'stored_changes.insert',
-  `INSERT INTO stored_changes (workspace_id, id, install_id, created_at, undid_json, entities_json, changes)
-   VALUES (:ws, :id, :installId, :now, :undid, :kinds, :changes)`,
-);
+const insertChanges = storedChangeTable.insert('insert', [
+  'id',
+  'install_id',
+  'created_at',
+  'undid_json',
+  'entities_json',
+  'changes',
+]);
+const changesOf = storedChangeTable.select('read', ['changes'], ['id']);
 const mark = tenantStatement(
   'stored_changes.mark_undone',
   'UPDATE stored_changes SET undone_by = :by WHERE workspace_id = :ws AND id = :id AND undone_by IS :was',
 );
 const byIds = tenantStatement<StoredChangesRow>(
   'stored_changes.find',
-  `SELECT ${columns} FROM stored_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
-);
-const changesOf = tenantStatement<{ changes: Uint8Array | ArrayBuffer }>(
-  'stored_changes.read',
-  'SELECT changes FROM stored_changes WHERE workspace_id = :ws AND id = :id',
+  `SELECT ${storedChangeTable.names(...columns)} FROM stored_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 const ofInstall = tenantStatement<StoredChangesRow>(
   'stored_changes.of_install',
-  `SELECT ${columns} FROM stored_changes INDEXED BY stored_changes_install WHERE workspace_id = :ws AND install_id = :installId
+  `SELECT ${storedChangeTable.names(...columns)} FROM stored_changes INDEXED BY stored_changes_install WHERE workspace_id = :ws AND install_id = :installId
      AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
@@ -71,12 +66,12 @@ export function storeChangesOps(
   const stored = changes.filter(isStored);
   if (stored.length === 0) return [];
   return [
-    tenantOp(scope, insertChanges, {
+    insertChanges(scope, {
       id,
-      installId: of.installId,
-      now: of.nowMs,
-      undid: of.undid ? JSON.stringify(of.undid) : null,
-      kinds: JSON.stringify([...new Set(stored.map(({ kind }) => kind))]),
+      install_id: of.installId,
+      created_at: of.nowMs,
+      undid_json: of.undid ? JSON.stringify(of.undid) : null,
+      entities_json: JSON.stringify([...new Set(stored.map(({ kind }) => kind))]),
       changes: packChanges(stored.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
     }),
   ];
@@ -111,6 +106,6 @@ export function storedChangesOfInstall(
 
 /** Returns the changes in the order in which they were made. */
 export async function readChanges(store: Store, scope: Scope, id: string): Promise<StoredChange[]> {
-  const row = await store.readOne(scope, changesOf, { id });
+  const row = await changesOf.one(store, scope, { id });
   return row ? unpackChanges(row.changes) : [];
 }

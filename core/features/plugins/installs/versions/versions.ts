@@ -10,41 +10,25 @@ import { Closed, described, idOf, namedSchema, nullable, time } from '../../../.
 import { tenantStatement } from '../../../../platform/store/statement.ts';
 import { tenantOp, type Op } from '../../../../platform/store/store.ts';
 import type { Declared } from '../../secrets/rows.ts';
+import { pluginVersionTable } from '../../tables.ts';
 import { publisher } from '../contract.ts';
 import type { Install } from '../model.ts';
 
 /** Limit of stored versions per install. */
 const versionsMax = 20;
 
-interface VersionRow {
-  readonly id: string;
-  readonly plugin_version: string;
-  readonly sha256: string;
-  readonly publisher: string | null;
-  readonly manifest_json: string;
-  readonly grant_json: string;
-  readonly settings_json: string;
-  readonly installed_at: number;
-  readonly installed_by_json: string;
-  readonly replaced_at: number | null;
-}
-
-const ofInstall = tenantStatement<VersionRow>(
-  'plugin_versions.of_install',
-  `SELECT id, plugin_version, sha256, publisher, manifest_json, grant_json, settings_json, installed_at, installed_by_json, replaced_at
-   FROM plugin_versions WHERE workspace_id = :ws AND install_id = :installId ORDER BY id DESC LIMIT ${versionsMax}`,
+const ofInstall = pluginVersionTable.selectAll(
+  'of_install',
+  ['install_id'],
+  `ORDER BY id DESC LIMIT ${versionsMax}`,
 );
-const leave = tenantStatement(
-  'plugin_versions.leave',
-  `UPDATE plugin_versions SET grant_json = :grant, settings_json = :settings, replaced_at = :now
-   WHERE workspace_id = :ws AND install_id = :installId AND replaced_at IS NULL`,
+const leave = pluginVersionTable.update(
+  'leave',
+  ['grant_json', 'settings_json', 'replaced_at'],
+  ['install_id'],
+  'replaced_at IS NULL',
 );
-const enter = tenantStatement(
-  'plugin_versions.enter',
-  `INSERT INTO plugin_versions (workspace_id, id, install_id, plugin_version, sha256, publisher, manifest_json, grant_json, settings_json,
-     installed_at, installed_by_json)
-   VALUES (:ws, :id, :installId, :version, :sha256, :publisher, :manifest, :grant, :settings, :now, :by)`,
-);
+const enter = pluginVersionTable.insert('enter');
 const forget = tenantStatement(
   'plugin_versions.forget',
   `DELETE FROM plugin_versions WHERE workspace_id = :ws AND install_id = :installId AND id NOT IN
@@ -61,25 +45,24 @@ export function versionOps(
 ): Op[] {
   const [installId, now] = [after.id, nowMs()];
   const grantAndSettings = ({ grant, settings }: Install) => ({
-    grant: JSON.stringify(grant),
-    settings: JSON.stringify(settings),
+    grant_json: JSON.stringify(grant),
+    settings_json: JSON.stringify(settings),
   });
   const entering = {
-    installId,
-    now,
-    ...grantAndSettings(after),
     id: ids.next(idPrefixes.pluginVersion),
-    version: after.pluginVersion,
+    install_id: installId,
+    plugin_version: after.pluginVersion,
     sha256: after.sha256,
     publisher: after.publisher,
-    manifest: JSON.stringify(after.manifest),
-    by: JSON.stringify({ kind: actor.kind, id: actor.id, name: actor.name }),
+    manifest_json: JSON.stringify(after.manifest),
+    ...grantAndSettings(after),
+    installed_at: now,
+    installed_by_json: JSON.stringify({ kind: actor.kind, id: actor.id, name: actor.name }),
+    replaced_at: null,
   };
-  return [
-    ...(before ? [tenantOp(scope, leave, { installId, now, ...grantAndSettings(before) })] : []),
-    tenantOp(scope, enter, entering),
-    ...(before ? [tenantOp(scope, forget, { installId })] : []),
-  ];
+  if (!before) return [enter(scope, entering)];
+  const leaving = { install_id: installId, replaced_at: now, ...grantAndSettings(before) };
+  return [leave(scope, leaving), enter(scope, entering), tenantOp(scope, forget, { installId })];
 }
 
 export const VersionResponse = namedSchema(
@@ -106,7 +89,7 @@ export const VersionResponse = namedSchema(
 );
 
 export async function listVersions(ctx: Context, { id }: Install) {
-  const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: id });
+  const rows = await ofInstall.all(ctx.store, ctx.scope, { install_id: id });
   return {
     data: rows.map((row) => ({
       id: row.id,
@@ -128,7 +111,7 @@ export async function lastDeclared(
   names: readonly string[],
 ): Promise<Declared> {
   if (names.length === 0) return {};
-  const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: id });
+  const rows = await ofInstall.all(ctx.store, ctx.scope, { install_id: id });
   const manifests = rows.map((row) => JSON.parse(row.manifest_json) as PluginManifest);
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -154,7 +137,7 @@ export async function findStoredVersion(
   install: Install,
   wanted: string | undefined,
 ): Promise<StoredVersion> {
-  const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: install.id });
+  const rows = await ofInstall.all(ctx.store, ctx.scope, { install_id: install.id });
   const before = rows.filter((row) => row.replaced_at !== null);
   const row = before.find((one) => wanted === undefined || one.plugin_version === wanted);
   if (!row) {
