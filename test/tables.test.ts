@@ -32,11 +32,15 @@ function exportOf({ exported }: Table): string {
 function quotesOf({ quotes }: Table): string {
   if ('none' in quotes) return `None: ${quotes.none}.`;
   if ('elsewhere' in quotes) return `${quotes.elsewhere}.`;
-  if ('of' in quotes) return `removed with those of \`${quotes.of}\``;
-  return quotes.forget
-    ? `removed from ${quotes.columns.map((name) => `\`${name}\``).join(', ')}`
-    : 'the row is removed';
+  if ('stays' in quotes) return `Stay: ${quotes.stays}.`;
+  if ('of' in quotes) {
+    const from = quotes.sets ? ` from ${columnsOf(Object.keys(quotes.sets))}` : '';
+    return `removed${from} with those of \`${quotes.of}\``;
+  }
+  return quotes.forget || quotes.sets ? `removed from ${columnsOf(quotes.columns)}` : 'the row is removed';
 }
+
+const columnsOf = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
 test('docs/tables.md lists every table with its owner, retention, export and quotations', () => {
   const text = [

@@ -107,7 +107,7 @@ export const eventTable = defineTable('events', {
     },
   },
   log: { local: 'the log itself' },
-  quotes: { none: 'history keeps its content' },
+  quotes: { stays: 'history keeps its content' },
 });
 
 export const eventFileTable = defineTable('event_files', {
@@ -115,7 +115,7 @@ export const eventFileTable = defineTable('event_files', {
   retention: { bound: 'one for a few hundred archived events' },
   exported: { not: 'old events are exported with their content' },
   log: { local: 'the log itself' },
-  quotes: { none: 'history keeps its content' },
+  quotes: { stays: 'history keeps its content' },
 });
 
 export const pastSubscriptionTable = defineTable('past_subscriptions', {
@@ -168,7 +168,7 @@ export const idempotencyTable = defineTable('idempotency', {
   retention: { expires: 'expires_at' },
   exported: serverWork,
   log: { local: 'responses of one day' },
-  quotes: { none: 'a stored response ends after one day' },
+  quotes: { stays: 'a stored response ends after one day' },
 });
 
 export const orderVersionTable = defineTable('order_versions', {

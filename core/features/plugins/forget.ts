@@ -1,18 +1,5 @@
-// Removes what runs and reports of plugins quote of purged issues.
+// Removes what reports of plugins quote of purged issues.
 import type { Mentions } from '../../platform/lib/ids.ts';
-
-/** @param effects JSON of the effects of a run */
-export function withoutWords(effects: string): string {
-  const all = JSON.parse(effects) as object[];
-  return JSON.stringify(all.map((effect) => ({ ...effect, name: undefined, values: undefined })));
-}
-
-/** Removes the message of an error, which can quote the issue. @param error JSON */
-export function withoutMessage(error: string | null): string | null {
-  if (error === null) return null;
-  const message = 'The message was removed when the issue was purged.';
-  return JSON.stringify({ ...(JSON.parse(error) as object), message });
-}
 
 /** Does the same as `withoutEntries`. @param report JSON */
 export function withoutEntriesIn<T extends string | null>(report: T, isAbout: Mentions): T | string {

@@ -3,7 +3,7 @@ import { changesWithout } from './undo/packed-changes.ts';
 import { defineTable } from '../../kernel/table/define.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { plugin } from './installs/contract.ts';
-import { withoutEntriesIn, withoutMessage, withoutWords } from './forget.ts';
+import { withoutEntriesIn } from './forget.ts';
 
 const again = { not: 'plugins are installed again, with consent on the new server' };
 const notWork = { not: 'it is work of the exporting server' };
@@ -68,7 +68,7 @@ export const pluginKvTable = defineTable('plugin_kv', {
   exported: again,
   isLarge: true,
   log: { local: 'values of a plugin' },
-  quotes: { none: 'values belong to the plugin, which removes what it stored' },
+  quotes: { stays: 'values belong to the plugin, which removes what it stored' },
 });
 
 export const pluginKvUsageTable = defineTable('plugin_kv_usage', {
@@ -121,7 +121,7 @@ export const oneTimeJobTable = defineTable('one_time_jobs', {
   },
   exported: again,
   log: { local: 'work of a plugin' },
-  quotes: { none: 'values belong to the plugin, and end when the job is due' },
+  quotes: { stays: 'values belong to the plugin, and end when the job is due' },
 });
 
 export const pluginRouteTable = defineTable('plugin_routes', {
@@ -150,18 +150,19 @@ export const runTable = defineTable('runs', {
   quotes: {
     columns: ['event_id', 'effects_json', 'logs_json', 'result_json', 'input_json', 'error_json'],
     event: 'event_id',
+    // A run that read an issue may quote it without its id; the recording has the answer with the id.
+    with: 'run_records',
     atOnce: 200,
-    // A retry needs the input until the run has ended and its proposal is decided.
     sets: {
+      effects_json:
+        "(SELECT json_group_array(json_remove(value, '$.name', '$.values')) FROM json_each(effects_json))",
       logs_json: "'[]'",
       result_json: 'NULL',
+      // A retry needs the input until the run has ended and its proposal is decided.
       input_json: `CASE WHEN finished_at IS NULL OR EXISTS (SELECT 1 FROM proposals AS p WHERE p.workspace_id = :ws
         AND p.id = runs.proposal_id AND p.status = 'open') THEN input_json END`,
+      error_json: "json_set(error_json, '$.message', 'The message was removed when the issue was purged.')",
     },
-    forget: ({ effects_json: effects, error_json: error }) => ({
-      effects_json: withoutWords(effects),
-      error_json: withoutMessage(error),
-    }),
   },
   orphans: [
     {
@@ -188,7 +189,13 @@ export const journalTable = defineTable('journal', {
   exported: notWork,
   isLarge: true,
   log: { local: 'work of the server' },
-  quotes: { of: 'runs', by: 'run_id', where: 'finished_at IS NOT NULL' },
+  // Rows stay, so that no request is sent again, and answers stay until the run has ended, because a retry needs them.
+  quotes: {
+    of: 'runs',
+    by: 'run_id',
+    where: `NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = :ws AND r.id = journal.run_id AND r.finished_at IS NULL)`,
+    sets: { request: "''", response_json: 'NULL' },
+  },
 });
 
 export const storedChangeTable = defineTable('stored_changes', {

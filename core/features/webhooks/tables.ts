@@ -53,7 +53,16 @@ export const attemptTable = defineTable('attempts', {
   retention: { withOwner: true },
   exported: notWork,
   log: { local: 'work of the server' },
-  quotes: { none: 'responses of the receiver' },
+  idPrefix: idPrefixes.delivery,
+  // A receiver may return what it got.
+  quotes: {
+    columns: ['response_headers_json', 'response_body'],
+    atOnce: 100,
+    isPlain: true,
+    ofEvents: `delivery_id IN (SELECT id FROM deliveries INDEXED BY deliveries_event WHERE workspace_id = :ws
+      AND event_id IN (SELECT value FROM json_each(:events)))`,
+    sets: { response_headers_json: 'NULL', response_body: 'NULL' },
+  },
 });
 
 export const replayTable = defineTable('replays', {

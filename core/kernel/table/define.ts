@@ -66,7 +66,7 @@ export interface PurgedIssues {
 
 /** Search of the rows that were written since the creation of a purged issue, and removal of what they quote of it. */
 interface Forgetting<N extends TableName, C extends ColumnOf<N>> {
-  /** Columns that are searched, as `forget` gets them; a BLOB is JSON compressed with zstd. */
+  /** Columns that are searched, as `forget` gets them. */
   readonly columns: readonly C[];
   /** Rows per step; few if a row may have megabytes. */
   readonly atOnce: number;
@@ -74,9 +74,15 @@ interface Forgetting<N extends TableName, C extends ColumnOf<N>> {
   readonly byEvents?: true;
   /** Column with the id of an event that the row is about. */
   readonly event?: C;
-  /** SQL expressions for the new values of some of the columns. */
+  /** SQL condition for rows about events of the issue, with `:events`, a JSON array of their ids. Only with `sets`. */
+  readonly ofEvents?: string;
+  /** True if a BLOB is text; otherwise it is text compressed with zstd. */
+  readonly isPlain?: true;
+  /** Table with the same key: a row whose row there mentions an issue mentions it too. */
+  readonly with?: TableName;
+  /** SQL expressions for the new values of columns. Without them and `forget`, the row is removed. */
   readonly sets?: { readonly [K in C]?: string };
-  /** Returns new values of the other columns of a row that mentions an issue. Without it, the row is removed. */
+  /** Returns new values of the columns without an expression. */
   forget?(
     row: { readonly [K in C]: Schema[N][K] },
     purged: PurgedIssues,
@@ -85,12 +91,19 @@ interface Forgetting<N extends TableName, C extends ColumnOf<N>> {
 
 /**
  * Quotations of issues in rows that stay when an issue is purged. `none` states why there are none, `elsewhere` which code
- * removes them. Rows with `of` are removed with what is removed from their row of that table.
+ * removes them, `stays` why they remain. Rows with `of` are removed, or get new values, with what is removed from their row of that
+ * table.
  */
 type Quotes<N extends TableName> =
   | { readonly none: string }
   | { readonly elsewhere: string }
-  | { readonly of: TableName; readonly by: ColumnOf<N>; readonly where?: string }
+  | { readonly stays: string }
+  | {
+      readonly of: TableName;
+      readonly by: ColumnOf<N>;
+      readonly where?: string;
+      readonly sets?: { readonly [C in ColumnOf<N>]?: string };
+    }
   | Forgetting<N, ColumnOf<N>>;
 
 /** `Forgetting` of any table. */
@@ -99,6 +112,9 @@ export interface AnyForgetting {
   readonly atOnce: number;
   readonly byEvents?: true;
   readonly event?: string;
+  readonly ofEvents?: string;
+  readonly isPlain?: true;
+  readonly with?: TableName;
   readonly sets?: Readonly<Record<string, string>>;
   forget?(row: SqlRow, purged: PurgedIssues): Readonly<Record<string, Value>>;
 }
@@ -142,7 +158,7 @@ interface TableSpec<N extends TableName> {
   readonly unlogged?: { readonly [C in ColumnOf<N>]?: string };
   /** Values that follow from other rows. */
   readonly derived?: readonly Derived<ColumnOf<N>>[];
-  /** Prefix of the ids, if each begins with the creation time, by which old rows are found. */
+  /** Prefix of the ids in the first column of the key, if each begins with the creation time, by which old rows are found. */
   readonly idPrefix?: string;
   /** True if a row may have megabytes, so that a step removes few. */
   readonly isLarge?: true;
@@ -177,7 +193,13 @@ export interface Table<N extends TableName = TableName> {
   readonly quotes:
     | { readonly none: string }
     | { readonly elsewhere: string }
-    | { readonly of: TableName; readonly by: string; readonly where?: string }
+    | { readonly stays: string }
+    | {
+        readonly of: TableName;
+        readonly by: string;
+        readonly where?: string;
+        readonly sets?: Readonly<Record<string, string>>;
+      }
     | AnyForgetting;
   readonly log: Explanation;
   readonly unlogged: Readonly<Record<string, string>>;

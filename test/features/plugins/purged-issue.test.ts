@@ -1,17 +1,16 @@
 // A purge removes the content of an issue from every table except the event log, which is history: proposals, runs,
 // recordings, changes for undo, and reports of backtests, gates and shadows.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import Database from 'libsql';
 import { join } from 'node:path';
 import { createHousekeeping } from '../../../core/app/housekeeping/housekeeping.ts';
 import { systemStatement } from '../../../core/platform/store/statement.ts';
-import { openWrites } from '../../../core/features/proposals/make.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
+import { placesOf } from '../purged-words.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
 const marker = 'hush-7f3a';
-/** History is never trimmed: docs/spec/durability.md. */
-const history = ['events', 'event_files'];
+/** Words of the marker, as the search index has them. */
+const words = [marker, 'hush'];
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
@@ -33,38 +32,7 @@ const repeating = (id: string, version: string, words: string): string => `{
   } } },
 }`;
 
-/** Tables and columns that contain the marker, also compressed or encrypted. */
-function holding(): string[] {
-  const db = new Database(join(app.dataDir, 'tatami.db'));
-  try {
-    const tables = db
-      .prepare(
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'",
-      )
-      .all() as { name: string }[];
-    const matches = new Set<string>();
-    for (const { name } of tables.filter((table) => !history.includes(table.name)))
-      for (const row of db.prepare(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
-        for (const [column, value] of Object.entries(row))
-          if (textOf(name, row, column, value).includes(marker)) matches.add(`${name}.${column}`);
-    return [...matches].sort();
-  } finally {
-    db.close();
-  }
-}
-
-function textOf(table: string, row: Record<string, unknown>, column: string, value: unknown): string {
-  if (table === 'proposals' && column === 'writes_sealed_json') {
-    const writesSealed = JSON.parse(value as string) as string;
-    const of = { id: row.id as string, writesSealed };
-    return JSON.stringify(openWrites(app.services.sealing, row.workspace_id as string, of));
-  }
-  if (typeof value === 'string') return value;
-  if (!(value instanceof ArrayBuffer || ArrayBuffer.isView(value))) return '';
-  const bytes = Buffer.from(value as ArrayBuffer);
-  const isZstd = bytes.length > 4 && bytes.readUInt32LE(0) === 0xfd2fb528;
-  return (isZstd ? Buffer.from(Bun.zstdDecompressSync(bytes)) : bytes).toString('latin1');
-}
+const holding = (): string[] => placesOf(app, words);
 
 const call = async (method: string, path: string, body?: object, mode?: string): Promise<Json> => {
   const headers = mode === undefined ? {} : { 'tatami-mode': mode };
