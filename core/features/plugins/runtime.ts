@@ -14,8 +14,7 @@ import { createBudgetWaits, type BudgetWaits, deferringBudget } from './budgets/
 import { createBacktests, type Backtests } from './trial/backtests.ts';
 import { createTrialEngine } from './trial/engine.ts';
 import { createCallQueue } from './host-calls/bridge.ts';
-import { backfillOps } from './backfill/rows.ts';
-import { createBackfillWorker } from './backfill/worker.ts';
+import { backfillOps, createBackfillWorker } from './backfill/backfill.ts';
 import { createDisable, type StateOps, createFailureWatch, checkEngines } from './installs/disable.ts';
 import { consumerName, installModel, type Install } from './installs/model.ts';
 import { oneTimeJobsAfterOps, oneTimeWork, oneTimeJobModelName } from './schedules/one-time-jobs.ts';

@@ -9,7 +9,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { getInstall } from '../installs/installs.ts';
 import { countAbandoned } from '../runs/record.ts';
-import { backfillsOfInstall, requestOps, type BackfillRow } from './rows.ts';
+import { backfillsOfInstall, requestOps, type BackfillRow } from './backfill.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 

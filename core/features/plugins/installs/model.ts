@@ -142,7 +142,7 @@ export function withPastSubscription(install: Install, { on, scopes, grant }: In
 /**
  * Returns the ops that store the previous subscription when an upgrade or a new grant of an active install
  * changes it, so that each event is matched against the subscription of its time. In the batch of the change,
- * they precede its events. Events of a disabled period are recorded as missed instead (backfill/rows.ts).
+ * they precede its events. Events of a disabled period are recorded as missed instead (backfill/backfill.ts).
  */
 function storePastSubscription(scope: Scope, before: Install, after: Install): Op[] {
   const isOn = isRunning(before) && isRunning(after);
