@@ -5,8 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Op, Scope } from '../../platform/store/store.ts';
 import type { View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import type { Actor, Cause } from '../events/event.ts';
-import { hidePending } from '../events/log/commit-assigned.ts';
+import { hidePending, type Actor, type Cause } from '../events/event.ts';
 
 export interface Entity {
   readonly id: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Directory } from '../context.ts';
 import { appendStatement } from '../events/log/append.ts';
-import { assignAtCommit } from '../events/log/commit-assigned.ts';
+import { assignAtCommit } from '../events/event.ts';
 import { createFreshEvents } from '../events/consumers/fresh.ts';
 import { createIds } from '../../platform/lib/ids.ts';
 import { openStore, type OpenedStore } from '../../platform/store/open-store.ts';

@@ -1,15 +1,17 @@
 import { expect, test } from 'bun:test';
 import { eventTypes, expandPattern, namespaceOf, namespaceScopes } from './catalogue.ts';
 import { appendStatement } from './log/append.ts';
-import { eventJson, renderEvent, type EventRow } from './event.ts';
 import {
+  eventJson,
+  renderEvent,
+  type EventRow,
   completeBody,
   completeText,
   hidePending,
   assignAtCommit,
   type CommitAssigned,
   type CommitAssignedRule,
-} from './log/commit-assigned.ts';
+} from './event.ts';
 import { allScopes } from '../rights/table.ts';
 
 /** Rule for a value of `of` that is truncated until the commit assigns the rest. */

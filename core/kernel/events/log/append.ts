@@ -7,9 +7,15 @@ import {
   type Value,
 } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts';
-import type { EventHead, EventRow, Cause } from '../event.ts';
+import {
+  commitAssignedRule,
+  type Appended,
+  type Cause,
+  type CommitAssigned,
+  type EventHead,
+  type EventRow,
+} from '../event.ts';
 import { eventOf } from './log.ts';
-import { commitAssignedRule, type Appended, type CommitAssigned } from './commit-assigned.ts';
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Storage format of an event's cause and data: one compressed text, stored once for all events of a change
 // that share it; two plain texts if they are short. Old events may be in an archive file. Commit-assigned
-// values are stored apart from the data (commit-assigned.ts).
+// values are stored apart from the data.
 import type { Cause } from '../event.ts';
 
 /** Cause and data of an event, as JSON. */
