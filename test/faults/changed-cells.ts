@@ -3,6 +3,7 @@ import Database from 'libsql';
 import { contracts } from '../../core/features/contracts.ts';
 import { structure } from '../../core/app/doctor/database-checks.ts';
 import { derived } from '../../core/app/doctor/row-checks.ts';
+import { rowReader } from '../../core/app/doctor/subject.ts';
 import { replay } from '../../core/app/doctor/replay.ts';
 import { contractsOfServer, tableOf, tables } from '../../core/features/tables.ts';
 import type { TableName } from '../../core/platform/store/generated/schema.ts';
@@ -116,11 +117,7 @@ function isLogged({ table, name }: Column, row: Readonly<Record<string, Value>>)
   return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
 }
 
-const subjectOf = (db: Database.Database): RowSubject => ({
-  database: () => db,
-  rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
-    db.prepare(sql).all([...params]) as R[],
-});
+const subjectOf = (db: Database.Database): RowSubject => ({ database: () => db, rows: rowReader(() => db) });
 
 function isDetected(db: Database.Database): boolean {
   try {

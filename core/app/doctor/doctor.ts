@@ -7,7 +7,7 @@ import { pages, schema, structure, texts } from './database-checks.ts';
 import { backups, clock, disk, identity, machine, permissions } from './directory-checks.ts';
 import { replay } from './replay.ts';
 import { archive, derived, key, log, orphans, work } from './row-checks.ts';
-import type { Subject } from './subject.ts';
+import { rowReader, type Subject } from './subject.ts';
 
 /**
  * Checks of the database file. If one of them finds that the file cannot be read, later checks that read it
@@ -74,8 +74,7 @@ async function lookAt(check: Check<Subject>, subject: Subject): Promise<readonly
 export function examineRows(db: Connection): string[] {
   const subject: RowSubject = {
     database: () => db,
-    rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
-      db.prepare(sql).all([...params]) as R[],
+    rows: rowReader(() => db),
   };
   for (const { look } of [structure, texts, replay]) {
     const wrong = look(subject)

@@ -2,7 +2,7 @@
 // server.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ArchivedEvents, CheckSubject } from '../../kernel/checks.ts';
+import type { ArchivedEvents, CheckSubject, ReadRows } from '../../kernel/checks.ts';
 import { partsIn } from '../../kernel/events/log/log.ts';
 import { type Connection, openToLook } from '../../platform/store/engine/looking.ts';
 import { type ArchivedFile, readArchivedSync } from '../../platform/store/files/archive.ts';
@@ -37,10 +37,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
   let db: Connection | null = null;
   const servedBy = holderOf(dir);
   const database = (): Connection => (db ??= openExisting(path.database, servedBy !== null));
-  const rows: Subject['rows'] = <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
-    database()
-      .prepare(sql)
-      .all([...params]) as R[];
+  const rows = rowReader(database);
   return {
     config,
     egressAllow: config.egressAllow,
@@ -56,6 +53,19 @@ export function openSubject(config: Config, nowMs: number): Subject {
       db?.close();
       db = null;
     },
+  };
+}
+
+/**
+ * Returns a function that reads rows and prepares each SQL text once: a check reads an event for every object, and a statement
+ * holds native memory until the event loop turns.
+ */
+export function rowReader(database: () => Connection): ReadRows {
+  const prepared = new Map<string, ReturnType<Connection['prepare']>>();
+  return <R>(sql: string, ...params: readonly (string | number | bigint)[]) => {
+    const statement = prepared.get(sql) ?? database().prepare(sql);
+    prepared.set(sql, statement);
+    return statement.all([...params]) as R[];
   };
 }
 
