@@ -10,7 +10,7 @@ import {
   type RowSubject,
   some,
 } from '../../kernel/checks.ts';
-import { commitAssignedRule } from '../../kernel/events/event.ts';
+import { commitAssignedRule } from '../../kernel/events/log/append.ts';
 import { distanceOf, fileOf, type StoredParts, unpack } from '../../kernel/events/log/packing.ts';
 import type { SqlRow } from '../../platform/store/statement.ts';
 

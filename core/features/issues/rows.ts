@@ -1,7 +1,11 @@
 // Statements in the batch of an issue, beside its own row: number, labels, project, cycle, timers, search,
 // and purge. They enforce what concurrent writers could break.
-import { appendStatement } from '../../kernel/events/log/append.ts';
-import { isObjectBody, type CommitAssignedRule, type ObjectBody } from '../../kernel/events/event.ts';
+import {
+  appendStatement,
+  isObjectBody,
+  type CommitAssignedRule,
+  type ObjectBody,
+} from '../../kernel/events/log/append.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';

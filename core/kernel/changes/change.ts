@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import type { Op, Scope } from '../../platform/store/store.ts';
 import type { View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { hidePending, type Actor, type Cause } from '../events/event.ts';
+import type { Actor, Cause } from '../events/event.ts';
+import { hidePending } from '../events/log/append.ts';
 
 export interface Entity {
   readonly id: string;

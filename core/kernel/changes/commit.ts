@@ -1,8 +1,14 @@
 // Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller
 // must plan again.
 import type { Directory } from '../context.ts';
-import { completeBody, hidePending, type Actor, type Cause, type CommitAssigned } from '../events/event.ts';
-import { appendEvents, type NewEvent } from '../events/log/append.ts';
+import type { Actor, Cause } from '../events/event.ts';
+import {
+  appendEvents,
+  completeBody,
+  hidePending,
+  type CommitAssigned,
+  type NewEvent,
+} from '../events/log/append.ts';
 import type { FreshEvents } from '../events/consumers/fresh.ts';
 import type { Ids } from '../../platform/lib/ids.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';

@@ -3,7 +3,7 @@
 // have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import type { CommitAssignedRule } from '../events/event.ts';
+import type { CommitAssignedRule } from '../events/log/append.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';

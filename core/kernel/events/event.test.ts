@@ -1,17 +1,15 @@
 import { expect, test } from 'bun:test';
 import { eventTypes, expandPattern, namespaceOf, namespaceScopes } from './catalogue.ts';
-import { appendStatement } from './log/append.ts';
+import { eventJson, renderEvent, type EventRow } from './event.ts';
 import {
-  eventJson,
-  renderEvent,
-  type EventRow,
+  appendStatement,
   completeBody,
   completeText,
   hidePending,
   assignAtCommit,
   type CommitAssigned,
   type CommitAssignedRule,
-} from './event.ts';
+} from './log/append.ts';
 import { allScopes } from '../rights/table.ts';
 
 /** Rule for a value of `of` that is truncated until the commit assigns the rest. */

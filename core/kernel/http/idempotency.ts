@@ -7,7 +7,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { type SealedFor, sealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { type Op, type Scope, type Store, tenantOp } from '../../platform/store/store.ts';
-import { completeStored, waitsForCommit } from '../events/event.ts';
+import { completeStored, waitsForCommit } from '../events/log/append.ts';
 import { readParts } from '../events/log/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './response/response.ts';

@@ -10,7 +10,7 @@ import type { Contract, EntityResponse, StoredEntity } from '../contract/contrac
 import type { Field } from '../contract/field.ts';
 import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { assignAtCommit } from '../events/event.ts';
+import { assignAtCommit } from '../events/log/append.ts';
 import { rowAsItWas } from './as-of/past.ts';
 import { deletedAtOf, toResponseOf } from './representation.ts';
 
