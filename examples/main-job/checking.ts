@@ -52,7 +52,7 @@ export function apiOf(url: string, apiKey: string): Api {
 /** Returns true while a run of the plugin has not ended. */
 export async function runsOpen(api: Api, plugin: string): Promise<boolean> {
   const open = await Promise.all(
-    ['queued', 'running', 'retrying'].map((status) =>
+    ['queued', 'running', 'waiting', 'retrying'].map((status) =>
       api<{ data: unknown[] }>('GET', `/plugins/${plugin}/runs?status=${status}&limit=1`),
     ),
   );

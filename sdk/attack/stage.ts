@@ -57,7 +57,7 @@ export interface Stage extends StageOptions {
   removeAll(): Promise<void>;
 }
 
-export const isOver = ({ status }: AttackRun): boolean => !['queued', 'running'].includes(status);
+export const isOver = ({ status }: AttackRun): boolean => !['queued', 'running', 'waiting'].includes(status);
 
 export function createStage(options: StageOptions): Stage {
   const { call, callAs, signal, team } = options;

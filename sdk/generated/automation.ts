@@ -37,7 +37,7 @@ export interface AutomationRun {
   /** Mode of the last attempt. */
   readonly mode: 'apply' | 'propose' | 'simulate';
   /** Status of the ended run. */
-  readonly status: 'succeeded' | 'dead';
+  readonly status: 'succeeded' | 'proposed' | 'dead' | 'canceled';
   /** Number of attempts. */
   readonly attempt: number;
   /** Number of host calls in the last attempt. */

@@ -681,7 +681,7 @@ export interface AutomationRunFilter {
   readonly handlerKind?: Test<'event' | 'schedule' | 'action' | 'route' | null, ValueTests> | undefined;
   readonly eventId?: Test<string | null, TextTests> | undefined;
   readonly mode?: Test<'apply' | 'propose' | 'simulate' | null, ValueTests> | undefined;
-  readonly status?: Test<'succeeded' | 'dead' | null, ValueTests> | undefined;
+  readonly status?: Test<'succeeded' | 'proposed' | 'dead' | 'canceled' | null, ValueTests> | undefined;
   readonly attempt?: Test<number | null, OrderedValueTests> | undefined;
   readonly calls?: Test<number | null, OrderedValueTests> | undefined;
   readonly changed?: Test<number | null, OrderedValueTests> | undefined;

@@ -636,7 +636,7 @@ export interface TrailNode {
     readonly plugin: string;
     /** Version of the plugin that ran; null if no attempt has ended. */
     readonly version: string | null;
-    /** Status of the run, such as `succeeded` or `dead`. */
+    /** Status of the run, such as `succeeded`, `proposed` or `dead`. */
     readonly status: string;
     /** Handler that ran: an event type or a schedule. Null without `plugins:read`. */
     readonly handler: string | null;

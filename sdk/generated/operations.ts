@@ -842,7 +842,7 @@ export interface Operations {
   readonly runs: {
     /** Get a run with its calls, effects, cost and logs. */
     get(id: string, options?: CallOptions): Promise<Run>;
-    /** Cancel a run that has not ended. The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects. */
+    /** Cancel a run that has not ended. The run becomes `canceled`, and no further attempt is made. An attempt in progress is aborted without effects. */
     cancel(id: string, options?: WriteOptions): Promise<Run>;
     /** Get the recording of a run. The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
     recording(id: string, options?: CallOptions): Promise<RunRecording>;

@@ -242,8 +242,17 @@ export interface PluginRunsQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Status of the run. */
-  status?: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead' | undefined;
+  /** Status of the run. `waiting`: deferred by an exhausted budget. `retrying`: due again after a failed attempt. `proposed`: its writes wait in an open proposal. `dead`: failed, without a further attempt. `canceled`: ended by a request, because the plugin was inactive, or because its proposal was rejected. */
+  status?:
+    | 'queued'
+    | 'running'
+    | 'waiting'
+    | 'retrying'
+    | 'proposed'
+    | 'succeeded'
+    | 'dead'
+    | 'canceled'
+    | undefined;
 }
 
 /** Backtest a version of an installed plugin on recorded events. */
@@ -562,9 +571,10 @@ export interface Run {
   readonly handler: string;
   /** Type of the handler. */
   readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
-  /** Status of the run. */
-  readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
-  /** Exhausted budget that a queued run waits for; null if there is none. */
+  /** Status of the run. `waiting`: deferred by an exhausted budget. `retrying`: due again after a failed attempt. `proposed`: its writes wait in an open proposal. `dead`: failed, without a further attempt. `canceled`: ended by a request, because the plugin was inactive, or because its proposal was rejected. */
+  readonly status:
+    'queued' | 'running' | 'waiting' | 'retrying' | 'proposed' | 'succeeded' | 'dead' | 'canceled';
+  /** Exhausted budget that a queued or waiting run waits for; null if there is none. */
   readonly waitsFor: {
     /** Exhausted quantity. */
     readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';

@@ -76,7 +76,7 @@ test('a command that waits for a run prints the reason, and ends when the run do
   let first = '';
   while (!first.includes(' waits ')) first = new TextDecoder().decode((await said.read()).value);
   const words = 'waits until 2026-11-21T00:00:00.000Z: the daily budget of runs is used up';
-  expect(first).toMatch(/^run_\w{26} is queued and /);
+  expect(first).toMatch(/^run_\w{26} waits until /);
   expect(first).toContain(words);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   expect((await tatami(['plugin', 'list'], remote)).out).toMatch(new RegExp(`nightly.*active.*${words}`));

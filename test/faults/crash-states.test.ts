@@ -149,7 +149,9 @@ async function checkEnd(app: TestApp): Promise<void> {
     expect((await call('GET', `/api/v1/plugins/com.test.steps/kv/${id}`)).json.value).toBe(1);
   }
   const runs = await everything(call, '/plugins/com.test.steps/runs');
-  expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'succeeded'));
+  expect(runs.map(({ status }) => status)).toEqual(
+    runs.map(({ proposalId }) => (proposalId ? 'proposed' : 'succeeded')),
+  );
   expect(runs.length).toBe(3 * model.size);
   expect((await call('GET', '/api/v1/plugins/com.test.steps/scheduled')).json.data).toEqual([]);
   const proposals = await everything(call, '/proposals?status=open');

@@ -20,6 +20,22 @@ export const handlerKind = enumeration(
   'Type of the handler.',
 );
 
+const runStatuses = [
+  ...(['queued', 'running', 'waiting', 'retrying'] as const),
+  ...(['proposed', 'succeeded', 'dead', 'canceled'] as const),
+] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const runStatus = enumeration(
+  'RunStatus',
+  runStatuses,
+  'Status of the run. `waiting`: deferred by an exhausted budget. `retrying`: due again after a failed attempt. `proposed`: its writes wait in an open proposal. `dead`: failed, without a further attempt. `canceled`: ended by a request, because the plugin was inactive, or because its proposal was rejected.',
+);
+
+/** Statuses of ended runs. */
+const runEnds = ['succeeded', 'proposed', 'dead', 'canceled'] as const satisfies readonly RunStatus[];
+export type RunEnd = (typeof runEnds)[number];
+
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -37,7 +53,7 @@ export const AutomationRun = namedSchema(
     handlerKind,
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
     mode: { ...plugin.fields.mode.response, description: 'Mode of the last attempt.' },
-    status: enumeration('RunEnd', ['succeeded', 'dead'], 'Status of the ended run.'),
+    status: enumeration('RunEnd', runEnds, 'Status of the ended run.'),
     attempt: count('Number of attempts.'),
     calls: count('Number of host calls in the last attempt.'),
     changed: count('Number of changed objects, excluding the own values of the plugin and proposed changes.'),

@@ -53,7 +53,7 @@ async function spent(on: TestApp = app): Promise<BudgetedPlugin> {
     issues.push((await call('POST', '/api/v1/issues', { team, title: `Issue ${i}` })).json);
     await on.settled();
   }
-  expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+  expect(await statuses({ call, path })).toEqual(['waiting', 'waiting', 'succeeded']);
   return { apiKey, call, path, issues };
 }
 const runsOf = async ({ call, path }: Pick<BudgetedPlugin, 'call' | 'path'>): Promise<Json[]> =>
@@ -72,7 +72,8 @@ test.each([
   const { call, path, issues } = await spent();
   await call('PATCH', path, change);
   // Nothing triggers the queue here, as `settled` would.
-  while ((await statuses({ call, path })).some((status) => status !== 'succeeded')) await Bun.sleep(10);
+  while ((await statuses({ call, path })).some((status) => status !== 'succeeded' && status !== 'proposed'))
+    await Bun.sleep(10);
   expect((await comments(call, issues[2])).length).toBe(written);
 });
 
@@ -86,17 +87,20 @@ test('concurrent runs do not exceed the budget, and the rest wait', async () => 
     await app.settled();
     const all = await statuses({ call, path });
     return Object.fromEntries(
-      ['queued', 'succeeded'].map((status) => [status, all.filter((one) => one === status).length]),
+      ['waiting', 'succeeded', 'proposed'].map((status) => [
+        status,
+        all.filter((one) => one === status).length,
+      ]),
     );
   };
   await call('PATCH', path, { budget: { runs: 2 } });
   await making(6);
-  expect(await counted()).toEqual({ queued: 4, succeeded: 2 });
+  expect(await counted()).toEqual({ waiting: 4, succeeded: 2, proposed: 0 });
   await call('PATCH', path, { budget: { runs: 5 } });
-  expect(await counted()).toEqual({ queued: 1, succeeded: 5 });
+  expect(await counted()).toEqual({ waiting: 1, succeeded: 5, proposed: 0 });
   await call('PATCH', path, { budget: { runs: 7, whenSpent: 'propose' } });
   await making(3);
-  expect(await counted()).toEqual({ queued: 0, succeeded: 9 });
+  expect(await counted()).toEqual({ waiting: 0, succeeded: 7, proposed: 2 });
   const { data } = (await call('GET', `${path}/runs`)).json;
   expect(data.filter(({ mode }: Json) => mode === 'apply').length).toBe(7);
 });
@@ -108,7 +112,7 @@ test('a change without more budget leaves runs waiting', async () => {
   await call('PATCH', path, { state: 'active' });
   await call('PATCH', path, { budget: { runs: 1, calls: 5 } });
   await app.settled();
-  expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+  expect(await statuses({ call, path })).toEqual(['waiting', 'waiting', 'succeeded']);
 });
 
 test('later events of an issue wait in order', async () => {
@@ -116,10 +120,10 @@ test('later events of an issue wait in order', async () => {
   const [, second, third] = issues;
   for (const issue of [second, third]) await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Later' });
   await app.settled();
-  expect((await statuses({ call, path })).filter((status) => status === 'queued').length).toBe(4);
+  expect((await statuses({ call, path })).filter((status) => status === 'waiting').length).toBe(4);
   await call('PATCH', path, { budget: {} });
   await app.settled();
-  expect((await statuses({ call, path })).filter((status) => status === 'queued')).toEqual([]);
+  expect(new Set(await statuses({ call, path }))).toEqual(new Set(['succeeded']));
   for (const issue of [second, third])
     expect((await comments(call, issue)).toSorted()).toEqual(['Hello', 'Later']);
 });
@@ -132,10 +136,10 @@ test('waiting runs start at midnight, also after a restart', async () => {
     const target = { call: own.clientOf(before.apiKey), path: before.path };
     own.clock.advance(12 * 3_600_000 - 1);
     await own.settled();
-    expect(await statuses(target)).toEqual(['queued', 'queued', 'succeeded']);
+    expect(await statuses(target)).toEqual(['waiting', 'waiting', 'succeeded']);
     own.clock.advance(1);
     await own.settled();
-    expect(await statuses(target)).toEqual(['queued', 'succeeded', 'succeeded']);
+    expect(await statuses(target)).toEqual(['waiting', 'succeeded', 'succeeded']);
     own.clock.advance(24 * 3_600_000);
     await own.settled();
     expect(await statuses(target)).toEqual(done);
@@ -156,7 +160,7 @@ test('a restart completes an interrupted release of waiting runs', async () => {
         : commit(ops, settings);
     await call('PATCH', path, { budget: {} });
     await own.settled();
-    expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+    expect(await statuses({ call, path })).toEqual(['waiting', 'waiting', 'succeeded']);
     own = await own.restart();
     await own.settled();
     expect(await statuses({ call: own.clientOf(apiKey), path })).toEqual(done);

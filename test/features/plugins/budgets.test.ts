@@ -73,7 +73,7 @@ test('a plugin that proposes beyond its budget continues, and writes nothing', a
   expect(await comments(call, await createIssue(call, key))).toBe(1);
   expect(await comments(call, await createIssue(call, key))).toBe(0);
   const runs = (await call('GET', `${path}/runs`)).json.data;
-  expect(runs.map((run: Json) => run.status)).toEqual(['succeeded', 'succeeded']);
+  expect(runs.map((run: Json) => run.status)).toEqual(['proposed', 'succeeded']);
   expect((await call('GET', `${path}/usage`)).json.spent.quantity).toBe('runs');
 });
 

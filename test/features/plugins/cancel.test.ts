@@ -33,13 +33,13 @@ test('a run that waits for its retry can be canceled, after which its schedule c
   const canceled = await cancel(run.id);
   expect([canceled.status, canceled.json]).toMatchObject([
     200,
-    { status: 'dead', error: { code: 'canceled' } },
+    { status: 'canceled', error: { code: 'canceled' } },
   ]);
   expect(canceled.json.finishedAt).not.toBeNull();
   expect(await cancel(run.id)).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } });
   app.clock.advance(60_000);
   await app.settled();
-  expect(await runOf(run.id)).toMatchObject({ status: 'dead', attempt: 1 });
+  expect(await runOf(run.id)).toMatchObject({ status: 'canceled', attempt: 1 });
 
   const again = await fire('com.test.waits');
   await app.settled();
@@ -57,10 +57,10 @@ test('a run that is canceled during its execution is stopped and writes nothing'
   const run = await fire('com.test.sleeps');
   while ((await runOf(run.id)).status !== 'running') await Bun.sleep(5);
   const startMs = performance.now();
-  expect((await cancel(run.id)).json).toMatchObject({ status: 'dead', error: { code: 'canceled' } });
+  expect((await cancel(run.id)).json).toMatchObject({ status: 'canceled', error: { code: 'canceled' } });
   await app.settled();
   expect(performance.now() - startMs).toBeLessThan(30_000);
-  expect(await runOf(run.id)).toMatchObject({ status: 'dead', error: { code: 'canceled' }, effects: [] });
+  expect(await runOf(run.id)).toMatchObject({ status: 'canceled', error: { code: 'canceled' }, effects: [] });
   expect((await call('GET', '/api/v1/plugins/com.test.sleeps/kv')).json.data).toEqual([]);
 });
 
@@ -146,7 +146,7 @@ for (const [at, [how, code, end]] of ended.entries())
     const { error, ...after } = await runOf(run);
     const { calls, cpuMs, logs, startedAt, pluginVersion, recording } = before;
     expect(after).toMatchObject({
-      status: 'dead',
+      status: 'canceled',
       attempt: 1,
       calls,
       cpuMs,

@@ -58,7 +58,7 @@ test('a run that proposes writes nothing, and its approval commits all its write
   const id = await create('grade');
   const run = await lastRun();
   expect(run).toMatchObject({
-    status: 'succeeded',
+    status: 'proposed',
     mode: 'propose',
     effects: [
       { kind: 'plugin_kv' },

@@ -48,7 +48,7 @@ const scheduled = async (): Promise<Json[]> => (await app.call('GET', `${path}/s
 async function requestedRun(caller: Client, target: Json): Promise<Json> {
   await app.call('PATCH', path, { mode: 'propose' });
   const reply = await caller('POST', `${path}/actions/ask`, { target: target.id });
-  expect(reply.json).toMatchObject({ status: 'succeeded', mode: 'propose' });
+  expect(reply.json).toMatchObject({ status: 'proposed', mode: 'propose' });
   expect([await issue(target), await scheduled()]).toMatchObject([{ priority: 'none' }, []]);
   const { proposalId } = await lastRun();
   expect((await approve(proposalId)).json.status).toBe('approved');
@@ -115,7 +115,7 @@ test('a proposal of a schedule commits once, also with repeated approvals', asyn
   expect(run).toMatchObject({
     handler: 'nightly',
     handlerKind: 'schedule',
-    status: 'succeeded',
+    status: 'proposed',
     mode: 'propose',
   });
   const proposal = (await app.call('GET', `/api/v1/proposals/${run.proposalId}`)).json;

@@ -16,7 +16,10 @@ const signature: [string, string] = [
   '--signature <file>',
   'signature of the package; default: the package file with .sig',
 ];
-const runStatuses: readonly Run['status'][] = ['queued', 'running', 'succeeded', 'retrying', 'dead'];
+const runStatuses: readonly Run['status'][] = [
+  ...(['queued', 'running', 'waiting', 'retrying'] as const),
+  ...(['proposed', 'succeeded', 'dead', 'canceled'] as const),
+];
 
 /** @param folder where relative paths begin @returns the commands that handle their own interrupts */
 export function addPlugin(program: Command, folder: string): Command[] {

@@ -3,7 +3,7 @@ import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { saying } from '../lib/lookup.ts';
-import { runLines, untilEnded, type Run } from './runs.ts';
+import { isDone, isOpen, runLines, untilEnded, type Run } from './runs.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { poll } from '../lib/poll.ts';
@@ -23,11 +23,11 @@ export async function callAction(plugin: string, action: string, options: Action
   };
   const asked = await saying(call, { plugin }, call<Answered>('POST', path, body));
   const look = (): Promise<Answered> => call<Answered>('GET', `${path}/runs/${asked.id}`);
-  const run = await untilEnded(asked, look, ({ status }) => status === 'succeeded' || status === 'dead');
+  const run = await untilEnded(asked, look, (shown) => !isOpen(shown));
   printResult(run, options, (shown) =>
     [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
   );
-  if (run.status !== 'succeeded') {
+  if (!isDone(run)) {
     say('The action failed and is not retried automatically. Correct the cause, then call the action again.');
     process.exitCode = exitCodes.failed;
   }
@@ -71,13 +71,13 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
     say(
       `The attempt failed; the server retries it automatically. Cancel with \`tatami plugin cancel ${run.id}\`.`,
     );
-  if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
+  if (!isDone(run)) process.exitCode = exitCodes.failed;
 }
 
 /** Returns false for an interrupted run, because it starts again soon. */
-function hasEnded({ status, error }: Run): boolean {
-  if (status === 'queued' || status === 'running') return false;
-  return status !== 'retrying' || error?.code !== 'interrupted';
+function hasEnded(run: Run): boolean {
+  if (run.status === 'retrying') return run.error?.code !== 'interrupted';
+  return !isOpen(run);
 }
 
 function progressText({ progress }: Run): string {

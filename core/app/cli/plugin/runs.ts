@@ -49,6 +49,14 @@ function runPath(runId: string): string {
   return `/runs/${encodeURIComponent(runId)}`;
 }
 
+/** Statuses of runs that have not ended. */
+const openStatuses = ['queued', 'running', 'waiting', 'retrying'] as const;
+/** Statuses of runs whose handler completed. */
+const doneStatuses = ['proposed', 'succeeded'] as const;
+
+export const isOpen = ({ status }: Run): boolean => openStatuses.some((open) => open === status);
+export const isDone = ({ status }: Run): boolean => doneStatuses.some((done) => done === status);
+
 interface Effect {
   kind: string;
   id: string;
@@ -62,7 +70,7 @@ interface Effect {
 export interface Run {
   id: string;
   handler: string;
-  status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+  status: (typeof openStatuses)[number] | (typeof doneStatuses)[number] | 'dead' | 'canceled';
   /** The budget for which it waits. */
   waitsFor: { quantity: string; until: string } | null;
   createdAt: string;
@@ -87,8 +95,8 @@ export function untilEnded<R extends Run>(
 }
 
 function waitingText({ id, status, waitsFor }: Run): string {
-  const wait = waitsFor ? ` and ${waitWords(waitsFor)}` : '';
-  return `${id} is ${status}${wait}. The run continues if you stop this command.`;
+  const state = waitsFor ? waitWords(waitsFor) : `is ${status}`;
+  return `${id} ${state}. The run continues if you stop this command.`;
 }
 
 export function runLines(run: Run): string {
@@ -109,8 +117,9 @@ export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): st
 }
 
 /** Writes of a failed run and writes that are pending approval are not stored. */
-function effectsKept({ status, effects }: Run): string {
-  if (status !== 'succeeded' && effects.length > 0) return `0 (${effects.length} dropped)`;
+function effectsKept(run: Run): string {
+  const { effects } = run;
+  if (!isDone(run) && effects.length > 0) return `0 (${effects.length} dropped)`;
   const counts = (['proposed', 'simulated'] as const).flatMap((what) => {
     const count = effects.filter(({ outcome }) => outcome === what).length;
     return count === 0 ? [] : [`${count} ${what}`];
@@ -120,8 +129,9 @@ function effectsKept({ status, effects }: Run): string {
 }
 
 /** None of a run that wrote all: its events have them. */
-function effectsOf({ status, effects, proposalId = null }: Run): string[] {
-  if (status !== 'succeeded' || effects.every(({ values }) => values === null)) return [];
+function effectsOf(run: Run): string[] {
+  const { effects, proposalId = null } = run;
+  if (!isDone(run) || effects.every(({ values }) => values === null)) return [];
   return effects.flatMap((effect) => effectLines(effect, proposalId));
 }
 

@@ -13,7 +13,8 @@ import type { PluginDeps } from '../deps.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/model.ts';
 import type { Planner } from '../planning/planner.ts';
-import { abandonedRuns, reviveRunOps, countAbandoned } from '../runs/record.ts';
+import { abandonedRuns, countAbandoned } from '../runs/rows.ts';
+import { requeueRunOps } from '../runs/state.ts';
 import { pluginBackfillTable } from '../tables.ts';
 
 export type BackfillRow = RowOf<typeof pluginBackfillTable>;
@@ -155,7 +156,7 @@ function createBackfillReplay(deps: BackfillDeps): BackfillStep {
     const from = backfill.after_sequence;
     const moved = { from, to: from, made: abandoned.length, status: 'running' as const, finishedAt: null };
     const how = { mode: effectiveMode(install), nowMs: clock.nowMs(), leases: runs.draft() };
-    const ops = abandoned.flatMap((run) => reviveRunOps(runs, scope, run, how));
+    const ops = abandoned.flatMap((run) => requeueRunOps(runs, scope, run, how));
     await store.commit([advanceBackfillOp(scope, backfill.id, moved), ...ops], delayed);
     return true;
   };

@@ -8,7 +8,7 @@ import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { countAbandoned } from '../runs/record.ts';
+import { countAbandoned } from '../runs/rows.ts';
 import { backfillsOfInstall, requestOps, type BackfillRow } from './backfill.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;

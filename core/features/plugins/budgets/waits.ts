@@ -2,21 +2,16 @@
 // runs as soon as the budget has capacity again. docs/spec/plugins.md › Budgets.
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
 import { itemsForAdmins } from '../../inbox/index.ts';
-import { tenantStatement, systemStatement } from '../../../platform/store/statement.ts';
-import {
-  tenantOp,
-  type Scope,
-  backgroundCommitDelayMs,
-  scopeOf,
-  systemOp,
-} from '../../../platform/store/store.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { tenantOp, type Scope, backgroundCommitDelayMs, scopeOf } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import { installModel, type Install } from '../installs/model.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { words, dayOf, spentWords, startOfDay } from './budget.ts';
 import type { BegunRun, Spent, Usage } from './usage.ts';
+import { installsWaiting, wakeOps, wokenAtOnce } from '../runs/state.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { neverMs, type WorkQueue } from '../../../kernel/events/work/queue.ts';
+import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { ApiError, retryAfterOf } from '../../../platform/lib/errors/errors.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
@@ -78,25 +73,6 @@ async function notifyAdmins(
   await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
 }
 
-/** Limit of runs that one batch wakes. */
-const pageRows = 500;
-
-const waiting = `kind = 'run' AND lease_owner IS NULL AND due_at = :until AND due_at < ${neverMs}`;
-const wakeSome = systemStatement<{ id: string }>(
-  'due_work.wake_for_budget',
-  'waiting runs are found by their due time, which all workspaces share',
-  `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN
-     (SELECT id FROM due_work INDEXED BY due_work_due
-      WHERE ${waiting} AND workspace_id = :workspaceId AND subject = :installId LIMIT ${pageRows})
-   RETURNING id`,
-);
-const waitingInstalls = systemStatement<{ workspace_id: string; subject: string }>(
-  'due_work.waiting_for_budget',
-  'startup checks the waiting runs of all workspaces',
-  `SELECT DISTINCT workspace_id, subject FROM due_work INDEXED BY due_work_due
-   WHERE ${waiting}`,
-);
-
 /** Returns the exhausted budget that defers the runs of an install; null if there is none, or if runs become proposals instead. */
 export async function deferringBudget(usage: Usage, scope: Scope, install: Install): Promise<Spent | null> {
   return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
@@ -138,17 +114,17 @@ export function createBudgetWaits(deps: PluginDeps, queue: () => WorkQueue): Bud
   const looking = new Map<string, Promise<void>>();
   const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);
 
-  const wakePage = async ({ workspaceId }: Scope, installId: string): Promise<number> => {
-    const at = { workspaceId, installId, until: nextDay(), now: clock.nowMs() };
-    const outcome = await store.commit([systemOp(wakeSome, at)], { commitDelayMs: backgroundCommitDelayMs });
-    const woken = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
+  const wakePage = async (scope: Scope, installId: string): Promise<number> => {
+    const ops = wakeOps(scope, installId, nextDay(), clock.nowMs());
+    const outcome = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+    const woken = outcome.ok ? (outcome.rows.at(-1)?.length ?? 0) : 0;
     if (woken > 0) queue().wake();
     return woken;
   };
 
   /** Wakes page by page, because the first runs may exhaust the budget again. */
   const wakeAll = async (scope: Scope, installId: string): Promise<void> => {
-    for (let woken = pageRows; woken === pageRows && !isStopping();) {
+    for (let woken = wokenAtOnce; woken === wokenAtOnce && !isStopping();) {
       const install = await registry.active(scope, installId);
       if (!install || (await deferringBudget(usage, scope, install))) return;
       woken = await wakePage(scope, installId);
@@ -169,7 +145,7 @@ export function createBudgetWaits(deps: PluginDeps, queue: () => WorkQueue): Bud
   return {
     look,
     async start() {
-      for (const { workspace_id, subject } of await store.readSystem(waitingInstalls, { until: nextDay() }))
+      for (const { workspace_id, subject } of await installsWaiting(store, nextDay()))
         look(scopeOf(workspace_id), subject);
     },
     async settled() {

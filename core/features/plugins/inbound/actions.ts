@@ -21,8 +21,9 @@ import { checkValues, withDefaults, type SettingsSchema } from '../installs/sett
 import { hostGatewayOf, principalOf, type HostGateway } from '../host-calls/gateway.ts';
 import type { RunEnds } from './answer.ts';
 import { callerOf, inputOf, type RunInput } from '../runs/job.ts';
-import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
-import { isOpen, showRun } from '../runs/runs.ts';
+import { findRun, queuedRow, type NewRun, type RunRow } from '../runs/rows.ts';
+import { showRun } from '../runs/runs.ts';
+import { isOpen, queueRunOps } from '../runs/state.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { pluginRef, sendingOutside } from '../installs/rights.ts';
 import { RunResponse } from '../runs/schema.ts';

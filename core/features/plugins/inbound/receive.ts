@@ -14,9 +14,10 @@ import type { Install } from '../installs/model.ts';
 import { inboundPerMinuteMax, type RunRate } from '../planning/limits.ts';
 import type { Registry } from '../installs/registry.ts';
 import { type RunEnds, answerOf } from './answer.ts';
-import type { RunError } from '../runs/record.ts';
+import type { RunError } from '../runs/errors.ts';
 import type { RunInput } from '../runs/job.ts';
-import { findRun, queueRunOps, type NewRun } from '../runs/rows.ts';
+import { findRun, type NewRun } from '../runs/rows.ts';
+import { isOpen, queueRunOps } from '../runs/state.ts';
 import { findByToken, openSealed, takeSignatureOps, type OpenRoute } from './rows.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -241,11 +242,11 @@ async function answer(
   id: string,
 ): Promise<RawAnswer> {
   const run = await findRun(store, scope, id);
-  if (run?.status === 'succeeded') {
+  if (!run || isOpen(run)) return { status: 202, contentType: plain, body: '' };
+  if (run.status === 'succeeded' || run.status === 'proposed') {
     const response = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
     return 'unsendable' in response ? unsendable : response;
   }
-  if (run?.status !== 'dead') return { status: 202, contentType: plain, body: '' };
   const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;
   return code === 'invalid_result'
     ? unsendable

@@ -14,7 +14,7 @@ import type { Usage } from '../budgets/usage.ts';
 import { deferringBudget } from '../budgets/waits.ts';
 import { unhandledOneTimeJobs } from '../schedules/one-time-jobs.ts';
 import { checkNet, type NetRules } from '../http-out/rules.ts';
-import { wakeWaitingOp } from '../runs/rows.ts';
+import { startOpenOp } from '../runs/state.ts';
 import { asleepIn, followedSecrets, dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import {
   checkGrant,
@@ -179,7 +179,7 @@ export async function switched(
   if (!change) return { changes: [], ops, body: installModel.toResponse(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
   // Retries would otherwise wait for a backoff that the previous code caused.
-  const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
+  const wake = isOther ? [startOpenOp(ctx.scope, known.id, ctx.nowMs())] : [];
   const versionChangeOps =
     isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
   const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));

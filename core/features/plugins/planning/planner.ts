@@ -11,17 +11,8 @@ import type {
   UnitQueue,
 } from '../../../kernel/events/work/queue.ts';
 import { scopeOf, type Scope, type Store, type Op } from '../../../platform/store/store.ts';
-import {
-  findRun,
-  insertRunsOp,
-  isOpenBefore,
-  keyOf,
-  queueRunOp,
-  queuedRow,
-  type NewRun,
-  type RunRow,
-  deadRunOp,
-} from '../runs/rows.ts';
+import { findRun, keyOf, queuedRow, type NewRun, type RunRow } from '../runs/rows.ts';
+import { cutRunOp, insertRunsOp, isOpenBefore, queueRunOp } from '../runs/state.ts';
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
 import { createSearched, type Searched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
@@ -144,7 +135,7 @@ async function addRun(
   if (cut) {
     await deps.notifyLoop(scope, event, cut);
     const { code, message } = cut;
-    return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
+    return void draft.notes.push(cutRunOp(scope, run, { code, message }, nowMs));
   }
   draft.perRoot.set(root, planned + 1);
   const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) =>

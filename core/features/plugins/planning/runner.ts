@@ -3,31 +3,31 @@
 // finished run.
 import { sameValue } from '../../../kernel/changes/change.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import { plainText } from '../../../platform/lib/text/printable.ts';
+import { findEvent } from '../../../kernel/events/log/log.ts';
+import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { mayReadEvent, scopeOfEvent } from '../../../kernel/rights/rights.ts';
-import { traitsOf, runsPerMinuteMax, createRunRate } from './limits.ts';
+import { plainText } from '../../../platform/lib/text/printable.ts';
+import type { CommitOutcome, Op, Store } from '../../../platform/store/store.ts';
+import type { Source } from '../../proposals/index.ts';
+import { createGate } from '../budgets/waits.ts';
+import type { RunDeps } from '../deps.ts';
 import { rightsOfInstall } from '../installs/manifest.ts';
 import type { Install } from '../installs/model.ts';
-import type { RunDeps } from '../deps.ts';
-import { type RunAttempt, type Attempts, type LeasedRun, createAttempts } from '../runs/attempt.ts';
-import {
-  type EndAttempt,
-  createEndAttempt,
-  type Later,
-  createLater,
-  type Verdicts,
-  createVerdicts,
-} from '../runs/ending.ts';
-import { abandonedCode } from '../runs/record.ts';
-import { inputNow, type RunInput } from '../runs/job.ts';
-import type { WorkItem, WorkQueue } from '../../../kernel/events/work/queue.ts';
-import { createGate } from '../budgets/waits.ts';
 import { createApplyModes, createPluginSource } from '../trial/proposals.ts';
-import type { Source } from '../../proposals/index.ts';
-import { type RunRow, findRun } from '../runs/rows.ts';
+import { createAttempts, type Attempts, type LeasedRun, type RunAttempt } from '../runs/attempt.ts';
+import {
+  endCompleted,
+  endFailed,
+  endInterrupted,
+  endOvertaken,
+  endUntried,
+  type EndDeps,
+} from '../runs/ending.ts';
+import { inputNow } from '../runs/job.ts';
+import { abandonedCode, findRun, type RunRow } from '../runs/rows.ts';
+import { waitOp } from '../runs/state.ts';
+import { createRunRate, runsPerMinuteMax } from './limits.ts';
 import { LRUCache } from 'lru-cache';
-import { findEvent } from '../../../kernel/events/log/log.ts';
-import type { Store } from '../../../platform/store/store.ts';
 
 /** Limit of immediate repeats of a run whose install or reads changed, or that was interrupted. */
 const repeatsMax = 5;
@@ -51,31 +51,23 @@ export interface Runner {
 export function createRunner(deps: RunDeps): Runner {
   const { store } = deps.services;
   const attempts = createAttempts(deps);
-  const end = createEndAttempt(deps);
-  const later = createLater(deps, end);
-  const verdicts = createVerdicts({ ...deps, end, later, applyModes: createApplyModes(deps) });
-  const tryRun = createTryRun({ ...deps, attempts, end, later, verdicts });
+  const trying: TryDeps = { ...deps, attempts, applyModes: createApplyModes(deps) };
   const planned = createPlannedRuns(store);
   /** Runs in progress, bounded by the capacity of their work queue. */
   const active = new Map<string, AbortController>();
   const gate = createGate(deps);
   const rate = createRunRate(runsPerMinuteMax, deps.clock.monotonicMs);
 
-  const putOff = async ({ item, queue }: LeasedRun, startAtMs: number): Promise<void> => {
-    const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
-    return ok ? queue.wake() : queue.drop(item);
-  };
-
   const tryUntilEnded = async (leased: LeasedRun): Promise<void> => {
-    for (let repeats = 0; await tryRun(leased, repeats < repeatsMax); repeats++);
+    for (let repeats = 0; await tryRun(trying, leased, repeats < repeatsMax); repeats++);
   };
 
   /** Performs the run, or defers it if the budget of its install is exhausted. */
   const withinBudget = async (leased: LeasedRun, install: Install): Promise<void> => {
-    const { scope } = leased.item;
+    const { scope, id } = leased.item;
     const { deferredBy, spent, end: ended } = await gate(scope, install);
     try {
-      if (deferredBy) await putOff(leased, deferredBy.untilMs);
+      if (deferredBy) await putOff(store, leased, deferredBy.untilMs, [waitOp(scope, id)]);
       else await tryUntilEnded({ ...leased, isSpent: spent !== null });
     } finally {
       // A deferral is checked as well, because the budget may have changed before it.
@@ -85,7 +77,7 @@ export function createRunner(deps: RunDeps): Runner {
 
   const perform = async (leased: LeasedRun): Promise<void> => {
     const waitMs = rate.take(leased.run.install_id);
-    if (waitMs !== null) return putOff(leased, deps.clock.nowMs() + waitMs);
+    if (waitMs !== null) return putOff(store, leased, deps.clock.nowMs() + waitMs, []);
     const install = await deps.registry.active(leased.item.scope, leased.run.install_id);
     await (install ? withinBudget(leased, install) : tryUntilEnded(leased));
   };
@@ -119,11 +111,17 @@ export function createRunner(deps: RunDeps): Runner {
   };
 }
 
-const overtaken = {
-  code: 'conflict',
-  message:
-    'Concurrent changes repeatedly conflicted with the reads or writes of this run. Read and write fewer objects per run.',
-};
+/** Defers a run that has not started. @param more ops that follow the deferral */
+async function putOff(
+  store: Store,
+  { item, queue }: LeasedRun,
+  startAtMs: number,
+  more: readonly Op[],
+): Promise<void> {
+  const deferred = (): Promise<CommitOutcome> => store.commit([...queue.putOff(item, startAtMs), ...more]);
+  const { ok } = await queue.whileSealed(item, deferred);
+  return ok ? queue.wake() : queue.drop(item);
+}
 
 const callerGone = {
   code: 'unauthorized',
@@ -131,109 +129,77 @@ const callerGone = {
     'The caller of this run no longer has access: the key expired or was revoked, or the member was removed. Call the action with a valid key.',
 };
 
-interface TryDeps extends RunDeps {
+interface TryDeps extends EndDeps {
   readonly attempts: Attempts;
-  readonly end: EndAttempt;
-  readonly later: Later;
-  readonly verdicts: Verdicts;
+}
+
+/** Makes an attempt, or ends the run and returns null if it must not start. */
+async function begin(deps: TryDeps, leased: LeasedRun): Promise<RunAttempt | null> {
+  const { run, event, item } = leased;
+  const install = await deps.registry.active(item.scope, run.install_id);
+  if (!install) {
+    await endUntried(deps, leased, 'canceled', inactive);
+    return null;
+  }
+  const refusal = refusalOf(install, event);
+  const input = refusal ? null : await inputNow(deps.services.store, item.scope, run, deps.clock.nowMs());
+  if (refusal || input === 'ended') {
+    await endUntried(deps, leased, 'dead', refusal ?? callerGone);
+    return null;
+  }
+  return deps.attempts.make(input ? { ...leased, input } : leased, install);
+}
+
+/**
+ * True if code, grant or modes of the plugin changed during the attempt, or the plugin was disabled or
+ * removed. The attempt then ran with outdated rights.
+ */
+async function hasChanged({ registry }: TryDeps, { item }: LeasedRun, install: Install): Promise<boolean> {
+  const now = await registry.active(item.scope, install.id);
+  return (
+    now?.sha256 !== install.sha256 ||
+    now.mode !== install.mode ||
+    now.grant.join() !== install.grant.join() ||
+    !sameValue(now.modes, install.modes)
+  );
 }
 
 /** @returns true if the run must be tried again at once; only with `mayRepeat` */
-type TryRun = (leased: LeasedRun, mayRepeat: boolean) => Promise<boolean>;
-
-/** Returns a function that makes an attempt, or ends the run and returns null if it must not start. */
-function createBegin(deps: TryDeps): (leased: LeasedRun) => Promise<RunAttempt | null> {
-  const { registry } = deps;
-
-  /** Returns the present install, or ends the run and returns null if no active install may run it. */
-  const findInstall = async (leased: LeasedRun): Promise<Install | null> => {
-    const install = await registry.active(leased.item.scope, leased.run.install_id);
-    const refusal = refusalOf(install, leased.event);
-    if (install && !refusal) return install;
-    await deps.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: refusal });
-    return null;
-  };
-
-  /** Returns the input with the remaining rights of the caller, or ends the run and returns `ended` if there are none. */
-  const findInput = async (leased: LeasedRun): Promise<RunInput | null | 'ended'> => {
-    const input = await inputNow(deps.services.store, leased.item.scope, leased.run, deps.clock.nowMs());
-    if (input === 'ended')
-      await deps.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: callerGone });
-    return input;
-  };
-
-  return async (leased) => {
-    const install = await findInstall(leased);
-    const input = install && (await findInput(leased));
-    if (!install || input === 'ended') return null;
-    return deps.attempts.make(input ? { ...leased, input } : leased, install);
-  };
-}
-
-function createTryRun(deps: TryDeps): TryRun {
-  const { registry, later, verdicts } = deps;
-  const begin = createBegin(deps);
-
-  /**
-   * True if code, grant or modes of the plugin changed during the attempt, or the plugin was disabled or
-   * removed. The attempt then ran with outdated rights.
-   */
-  const hasChanged = async ({ item }: LeasedRun, install: Install): Promise<boolean> => {
-    const now = await registry.active(item.scope, install.id);
-    return (
-      now?.sha256 !== install.sha256 ||
-      now.mode !== install.mode ||
-      now.grant.join() !== install.grant.join() ||
-      !sameValue(now.modes, install.modes)
-    );
-  };
-
-  /**
-   * Ends an attempt whose repeats all conflicted with concurrent changes. The run is retried later if its
-   * kind of handler allows it.
-   */
-  const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
-    const { attempt, handler_kind: kind } = leased.run;
-    if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);
-    await deps.end(leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
-  };
-
-  return async (leased, mayRepeat) => {
-    const tried = await begin(leased);
-    if (!tried) return false;
-    if (leased.signal.aborted) {
-      leased.queue.drop(leased.item);
+async function tryRun(deps: TryDeps, leased: LeasedRun, mayRepeat: boolean): Promise<boolean> {
+  const tried = await begin(deps, leased);
+  if (!tried) return false;
+  if (leased.signal.aborted) {
+    leased.queue.drop(leased.item);
+    return false;
+  }
+  if (mayRepeat && (await hasChanged(deps, leased, tried.install))) return true;
+  const { outcome } = tried;
+  switch (outcome.status) {
+    case 'interrupted':
+      // When the process stops, the lease of the run expires, and the next process performs the run.
+      if (deps.isStopping()) return false;
+      if (mayRepeat) return true;
+      await endInterrupted(deps, leased, tried, plainText(outcome.message));
       return false;
-    }
-    if (mayRepeat && (await hasChanged(leased, tried.install))) return true;
-    const { outcome } = tried;
-    switch (outcome.status) {
-      case 'interrupted':
-        // When the process stops, the lease of the run expires, and the next process performs the run.
-        if (deps.isStopping()) return false;
-        if (mayRepeat) return true;
-        await later.interrupt(leased, tried, plainText(outcome.message));
-        return false;
-      case 'succeeded':
-        if (await verdicts.succeed(leased, tried, outcome)) return false;
-        if (mayRepeat) return true;
-        await giveWay(leased, tried);
-        return false;
-      case 'failed':
-        await verdicts.fail(leased, tried, outcome);
-        return false;
-    }
-  };
+    case 'succeeded':
+      if (await endCompleted(deps, leased, tried, outcome)) return false;
+      if (mayRepeat) return true;
+      await endOvertaken(deps, leased, tried);
+      return false;
+    case 'failed':
+      await endFailed(deps, leased, tried, outcome);
+      return false;
+  }
 }
 
-/** Returns why a run must not start; null if it can. */
-function refusalOf(install: Install | undefined, event: EventRow | undefined) {
-  if (!install)
-    return {
-      code: abandonedCode,
-      message:
-        'The plugin was removed, paused or disabled before this run started. Enable or install the plugin, then backfill the missed events.',
-    };
+const inactive = {
+  code: abandonedCode,
+  message:
+    'The plugin was removed, paused or disabled before this run started. Enable or install the plugin, then backfill the missed events.',
+};
+
+/** Returns why the plugin may not handle the event; null if it may. */
+function refusalOf(install: Install, event: EventRow | undefined) {
   if (event && !mayReadEvent(rightsOfInstall(install), event))
     return {
       code: 'insufficient_scope',

@@ -9,7 +9,8 @@ import {
   type Rights,
 } from '../../../kernel/rights/rights.ts';
 import { type Op, type Scope, type Store, tenantOp } from '../../../platform/store/store.ts';
-import { type RunRow, queueRunOps, type NewRun } from './rows.ts';
+import type { NewRun, RunRow } from './rows.ts';
+import { queueRunOps } from './state.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { type Ids, idPrefixes } from '../../../platform/lib/ids.ts';
 import type { GuestProgress } from '../../../platform/sandbox/supervisor.ts';

@@ -1,111 +1,260 @@
-// Writes the record of a run that has ended or waits for its next attempt, with the error and the event of
-// its end.
-import { plainText } from '../../../platform/lib/text/printable.ts';
-import type { SandboxOutcome } from '../../../platform/sandbox/supervisor.ts';
-import { traitsOf } from '../planning/limits.ts';
-import { positionText, readStack, withSourcePositions, type SourceMapLookup } from '../source-positions.ts';
-import { type RunRow, keyOf, queueRunOp, runColumns, type RunStatus } from './rows.ts';
-import type { Leases, WorkQueue } from '../../../kernel/events/work/queue.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
-import type { InstallMode } from '../installs/contract.ts';
-import type { RunEffect } from './effects.ts';
-import type { Static } from 'typebox';
+// Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about its end, and the
+// end or the deferral of its work row.
+import { isRunEvent } from '../../../../sdk/plugin/event-types.ts';
 import { announce, type Change } from '../../../kernel/changes/change.ts';
+import type { Author, Committed } from '../../../kernel/changes/commit.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import { plainText } from '../../../platform/lib/text/printable.ts';
+import type { RunUsage } from '../../../platform/sandbox/supervisor.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import { backgroundCommitDelayMs, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import { inboxItem } from '../../inbox/contract.ts';
 import { proposal } from '../../proposals/contract.ts';
+import type { AutomationRun, RunEnd } from '../contract.ts';
+import type { RunDeps } from '../deps.ts';
+import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/model.ts';
+import type { Registry } from '../installs/registry.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../schedules/one-time-jobs.ts';
-import type { AutomationRun } from '../contract.ts';
+import { hasBundlePositions, withStacks } from '../source-positions.ts';
+import { storeChangesOps } from '../undo/stored-changes.ts';
+import type { Static } from 'typebox';
+import { usageOf, type LeasedRun, type RunAttempt } from './attempt.ts';
+import { effectOf, previewEffects, type RunEffect } from './effects.ts';
+import { endedError, type RunError } from './errors.ts';
+import { callerGuards } from './job.ts';
+import { abandonedCode, type RunRecord, type RunRow } from './rows.ts';
+import { endedRunOp, giveUpOp, recordRunOp, releaseNextOps } from './state.ts';
 
-const insertEnded = tenantStatement(
-  'runs.insert_ended',
-  `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
-     status, mode, attempt, created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json,
-     effects_json, logs_json, error_json, result_json, plugin_version)
-   VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
-     :status, :mode, :attempt, :createdAt, :startedAt, :finishedAt, :cpuMs, :memoryBytes, :wallMs, :queueMs, :events, :calls,
-     :effects, :logs, :error, :result, :pluginVersion)`,
-);
-const record = tenantStatement(
-  'runs.record',
-  `UPDATE runs SET status = :status, mode = :mode, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
-     memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
-     effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result,
-     plugin_version = coalesce(:pluginVersion, plugin_version)
-   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
-);
-
-const endOpen = tenantStatement(
-  'runs.end_open',
-  `UPDATE runs SET status = 'dead', finished_at = :now, error_json = :error
-   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
-);
-
-/** State of a run after an attempt. */
-export interface EndedAttempt {
-  readonly status: RunStatus;
+/** State of a run after an attempt, or instead of one. */
+export interface Ending {
+  readonly status: RunEnd | 'retrying';
   readonly attempt: number;
   readonly error: RunError | null;
+  /** JSON text of the returned value. */
+  readonly result?: string;
+  /** Writes to commit. */
+  readonly changes?: readonly Change[];
+  /** Changes by the mode applied to them; absent or null if all had the same mode. */
+  readonly met?: Readonly<Record<InstallMode, readonly Change[]>> | null;
+  /** Time of the next attempt, only for `retrying`. */
+  readonly againAtMs?: number;
+  /** Further ops, placed after the record. */
+  readonly more?: readonly Op[];
 }
 
-export interface RunRecord extends EndedAttempt {
-  /** Mode of the last attempt. */
-  readonly mode: InstallMode;
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-  readonly cpuMs: number;
-  readonly memoryBytes: number;
-  readonly wallMs: number;
-  readonly queueMs: number;
-  readonly events: readonly { id: string; type: string }[];
-  readonly calls: readonly unknown[];
-  readonly effects: readonly RunEffect[];
-  readonly logs: readonly unknown[];
-  /** JSON text returned by an action or a route. */
-  readonly result: string | null;
-  /** Plugin version of the attempt; null without an attempt. */
-  readonly pluginVersion: string | null;
+type Emitted = readonly { readonly id: string; readonly type: string }[];
+const delayed = { commitDelayMs: backgroundCommitDelayMs };
+
+/**
+ * Commits an ending. The check for a row is made after the attempt, because the run may have received a row during it.
+ * @param charge ops that charge the attempt to the budget
+ */
+export async function commitEnding(
+  deps: RunDeps,
+  leased: LeasedRun,
+  tried: RunAttempt | null,
+  ending: Ending,
+  charge: readonly Op[],
+): Promise<Committed> {
+  const { item, queue, run } = leased;
+  const { scope } = item;
+  const nowMs = deps.clock.nowMs();
+  const by = await ranBy(deps.services.store, scope, run, tried?.install);
+  const author = authorOf(leased, tried, by.name, await deps.directoryOf(scope));
+  const record = await recordOf(deps, leased, tried, ending, { directory: author.directory, nowMs });
+  const { changes = [], more = [], againAtMs } = ending;
+  const ops = [...(await attemptOps(deps, leased, tried, changes, nowMs)), ...more, ...charge];
+  if (againAtMs === undefined)
+    return commitEnd(deps, leased, tried, ending, { author, by, record, ops, nowMs });
+  const last = (emitted: Emitted): Op[] => [recordRunOp(scope, run.id, record(emitted)), ...ops];
+  return deps.committer.commit(author, changes, queue.putOff(item, againAtMs), last, delayed);
 }
 
-export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
-  return tenantOp(scope, record, { id, ...columnsOf(run) }, { expectRows: 1 });
+/** Returns the ops that store the recording of an attempt, and its changes for undo. */
+async function attemptOps(
+  { recorder }: RunDeps,
+  { item: { scope }, run }: LeasedRun,
+  tried: RunAttempt | null,
+  changes: readonly Change[],
+  nowMs: number,
+): Promise<readonly Op[]> {
+  if (!tried) return [];
+  const recording = await recorder.ops(scope, tried.job, tried.outcome);
+  if (changes.length === 0) return recording;
+  const origin = { installId: tried.install.id, cause: tried.cause, nowMs };
+  return [...recording, ...storeChangesOps(scope, run.id, changes, origin)];
 }
 
-/** Ends a run without a further attempt; the record of its last attempt stays. @param error from `endedError` */
-export function endOpenRunOp(scope: Scope, id: string, error: RunError, now: number): Op {
-  return tenantOp(scope, endOpen, { id, now, error: JSON.stringify(error) }, { expectRows: 1 });
+interface PreparedEnd {
+  readonly author: Author;
+  readonly by: RanBy;
+  readonly record: (emitted: Emitted) => RunRecord;
+  readonly ops: readonly Op[];
+  readonly nowMs: number;
 }
 
-/** Inserts the row of a run that had none; fails if a row with its id exists after all. */
-export function endedRunOp(scope: Scope, row: RunRow, run: RunRecord): Op {
-  return tenantOp(scope, insertEnded, { ...newColumnsOf(row), createdAt: row.created_at, ...columnsOf(run) });
+async function commitEnd(
+  { committer }: RunDeps,
+  leased: LeasedRun,
+  tried: RunAttempt | null,
+  ending: Ending,
+  { author, by, record, ops, nowMs }: PreparedEnd,
+): Promise<Committed> {
+  const { item, queue, run } = leased;
+  const { scope } = item;
+  const hasRow = item.epoch !== null;
+  const last = (emitted: Emitted): Op[] => [
+    ...(hasRow
+      ? [endedOp(leased, tried, ending, record(emitted)), ...releaseNextOps(queue, scope, run, nowMs)]
+      : [queue.ending(item, endedRunOp(scope, run, record(emitted)))]),
+    ...ops,
+  ];
+  const { changes = [] } = ending;
+  const own = hasRow ? [queue.finish(item)] : [];
+  const guards = [...own, ...writeGuards(leased, tried, changes, nowMs)];
+  const { mode, calls } = attemptOf(leased, tried, nowMs);
+  const runEvent = endedRunEvent(ending, { run, by, changes, mode, calls });
+  const all = runEvent ? [...changes, runEvent] : changes;
+  const committed = await committer.commit(author, all, guards, last, delayed);
+  // A failed guard of the writes is reported like a conflicting change.
+  const isOfWrites = !committed.ok && committed.part === 'guard' && committed.op >= own.length;
+  return isOfWrites ? { ...committed, part: 'change' } : committed;
 }
 
-function newColumnsOf(row: RunRow) {
+/** Returns the facts of an attempt; without one, those of a run that made none. */
+function attemptOf({ run }: LeasedRun, tried: RunAttempt | null, nowMs: number) {
+  if (!tried) return { mode: run.mode, calls: [], startedAt: nowMs, version: null };
+  const { modes, calls, startedAt, install } = tried;
+  return { mode: modes.mode, calls, startedAt, version: install.pluginVersion };
+}
+
+/** Without an attempt, the row retains the record of the last one. */
+function endedOp(
+  { item: { scope }, run }: LeasedRun,
+  tried: RunAttempt | null,
+  { status, error }: Ending,
+  record: RunRecord,
+): Op {
+  if (tried || !error || (status !== 'dead' && status !== 'canceled'))
+    return recordRunOp(scope, run.id, record);
+  return giveUpOp(scope, run.id, { status, error: endedError(run, error) }, record.finished_at!);
+}
+
+async function effectsOf(
+  deps: RunDeps,
+  { item: { scope } }: LeasedRun,
+  tried: RunAttempt | null,
+  { met = null, status }: Ending,
+  directory: Directory,
+): Promise<RunEffect[]> {
+  const changes = tried?.staged.changes ?? [];
+  const at = { scope, directory };
+  if (met) {
+    const { apply, propose, simulate } = met;
+    const outcomeOf = (change: Change) => (simulate.includes(change) ? 'simulated' : 'proposed');
+    return [
+      ...apply.map((change) => effectOf(change, 'applied')),
+      ...(await previewEffects(deps, at, [...propose, ...simulate], outcomeOf)),
+    ];
+  }
+  const isSimulated = tried?.modes.mode === 'simulate';
+  const outcome = status !== 'succeeded' ? 'dropped' : isSimulated ? 'simulated' : 'applied';
+  if (isSimulated) return previewEffects(deps, at, changes, () => outcome);
+  return changes.map((change) => effectOf(change, outcome));
+}
+
+type Logs = RunUsage['logs'];
+
+/**
+ * Maps stacks in log lines to the author's source for the record of a run. The recording retains the original
+ * lines, because a replay compares them. The source map is read only if a line has bundle positions.
+ */
+async function withAuthorPositions(
+  registry: Registry,
+  scope: Scope,
+  { install, job }: RunAttempt,
+  logs: Logs,
+): Promise<Logs> {
+  if (!logs.some(({ message }) => hasBundlePositions(message))) return logs;
+  const find = await registry.sourceMapLookup(scope, install.sha256);
+  // Source names can be longer than the places they replace, so the text is cut to the log limit again.
+  let left = job.limits.logBytes;
+  return logs.map((line) => {
+    const text = hasBundlePositions(line.message) ? plainText(withStacks(line.message, find)) : line.message;
+    const message = text === line.message ? text : text.slice(0, Math.max(left, 0));
+    left -= message.length;
+    return { ...line, message };
+  });
+}
+
+/**
+ * Returns the guards of a run that writes: the caller may still write, and the reads of the run have not
+ * changed.
+ */
+function writeGuards(
+  { item, run }: LeasedRun,
+  tried: RunAttempt | null,
+  changes: readonly Change[],
+  nowMs: number,
+): readonly Op[] {
+  if (changes.length === 0) return [];
+  return [
+    ...callerGuards(item.scope, run, nowMs),
+    ...(tried?.staged.reads?.guards(item.scope, changes) ?? []),
+  ];
+}
+
+function authorOf(
+  { item, run, event }: LeasedRun,
+  tried: RunAttempt | null,
+  name: string,
+  directory: Directory,
+): Author {
   return {
-    id: row.id,
-    installId: row.install_id,
-    handlerKind: row.handler_kind,
-    handler: row.handler,
-    orderKey: row.order_key,
-    sequence: row.sequence,
-    eventId: row.event_id,
-    rootEventId: row.root_event_id,
-    depth: row.depth,
+    scope: item.scope,
+    actor: { kind: 'plugin', id: run.install_id, name },
+    cause: tried?.cause ?? null,
+    requestId: null,
+    traceparent: event?.traceparent ?? null,
+    directory,
   };
 }
 
-function columnsOf({ events, calls, effects, logs, error, ...plain }: RunRecord) {
-  return {
-    ...plain,
-    memoryBytes: Math.round(plain.memoryBytes),
-    events: JSON.stringify(events),
-    calls: JSON.stringify(calls),
-    effects: JSON.stringify(effects),
-    logs: JSON.stringify(logs),
-    error: error && JSON.stringify(error),
+/** @returns a function of the emitted events, because the commit assigns their ids */
+async function recordOf(
+  deps: RunDeps,
+  leased: LeasedRun,
+  tried: RunAttempt | null,
+  ending: Ending,
+  at: { readonly directory: Directory; readonly nowMs: number },
+): Promise<(emitted: Emitted) => RunRecord> {
+  const usage = usageOf(tried?.outcome);
+  const effects = await effectsOf(deps, leased, tried, ending, at.directory);
+  const logs = tried ? await withAuthorPositions(deps.registry, leased.item.scope, tried, usage.logs) : [];
+  const { status, attempt, error, result = null, againAtMs } = ending;
+  const { mode, calls, startedAt, version } = attemptOf(leased, tried, at.nowMs);
+  const record = {
+    status,
+    mode,
+    attempt,
+    started_at: startedAt,
+    finished_at: againAtMs === undefined ? at.nowMs : null,
+    cpu_ms: usage.cpuMs,
+    memory_bytes: Math.round(usage.memoryBytes),
+    wall_ms: usage.wallMs,
+    queue_ms: usage.queueMs,
+    calls_json: JSON.stringify(calls),
+    effects_json: JSON.stringify(effects),
+    logs_json: JSON.stringify(logs),
+    error_json: error && JSON.stringify(error),
+    result_json: result,
+    plugin_version: version,
+  };
+  return (emitted) => {
+    const events = emitted.filter(({ type }) => !isRunEvent(type)).map(({ id, type }) => ({ id, type }));
+    return { ...record, events_json: JSON.stringify(events) };
   };
 }
 
@@ -118,9 +267,8 @@ interface RanBy extends PluginName {
   readonly pluginVersion: string | null;
 }
 
-interface FinishedRun extends EndedAttempt {
+interface FinishedRun {
   readonly run: RunRow;
-  readonly status: 'succeeded' | 'dead';
   readonly mode: InstallMode;
   readonly by: RanBy;
   readonly calls: readonly { readonly op: string; readonly ok: boolean }[];
@@ -143,11 +291,15 @@ const beside: ReadonlySet<string> = new Set([
  * Returns the event of an ended run: `automation.run` if it did something, `automation.failed` if it failed;
  * null if it emits none. See docs/decisions/0064.
  */
-export function endedRunEvent(over: FinishedRun): Change | null {
-  const { run, status, mode, by, error } = over;
+export function endedRunEvent(
+  { status, attempt, error }: Pick<Ending, 'status' | 'attempt' | 'error'>,
+  over: FinishedRun,
+): Change | null {
+  const { run, mode, by } = over;
+  if (status === 'retrying') return null;
   const did = doneBy(over);
-  const isEmitted = status === 'dead' ? isTrueFailure(over) : hasActed(did);
-  if (!isEmitted) return null;
+  const isFailed = status === 'dead' || status === 'canceled';
+  if (!(isFailed ? isTrueFailure(mode, error) : hasActed(did))) return null;
   const data: Static<typeof AutomationRun> = {
     runId: run.id,
     installId: run.install_id,
@@ -158,16 +310,18 @@ export function endedRunEvent(over: FinishedRun): Change | null {
     eventId: run.event_id,
     mode,
     status,
-    attempt: over.attempt,
+    attempt,
     ...did,
     errorCode: error?.code ?? null,
   };
-  const type = status === 'succeeded' ? 'automation.run' : 'automation.failed';
-  return announce({ kind: 'run', id: run.id }, type, data);
+  return announce({ kind: 'run', id: run.id }, isFailed ? 'automation.failed' : 'automation.run', data);
 }
 
-/** A simulated run has no effects to lose, and a given-up run can be backfilled, so `automation.failed` is emitted for neither of them. */
-function isTrueFailure({ mode, error }: FinishedRun): boolean {
+/**
+ * A simulated run has no effects to lose, and a given-up run can be backfilled, so `automation.failed` is emitted for
+ * neither of them.
+ */
+function isTrueFailure(mode: InstallMode, error: RunError | null): boolean {
   return mode !== 'simulate' && error?.code !== abandonedCode;
 }
 
@@ -182,8 +336,13 @@ function doneBy({ mode, calls, changes }: FinishedRun) {
     changed: changes.filter(({ kind }) => !beside.has(kind)).length,
     // A simulated run sends nothing; its answers come from the journal.
     fetches: mode === 'simulate' ? 0 : answered,
-    proposalId: changes.find(({ kind }) => kind === proposal.name)?.id ?? null,
+    proposalId: proposalIn(changes),
   };
+}
+
+/** Returns the id of the proposal that the changes of a run create; null if there is none. */
+export function proposalIn(changes: readonly Change[]): string | null {
+  return changes.find(({ kind }) => kind === proposal.name)?.id ?? null;
 }
 
 const findPlugin = tenantStatement<PluginName>(
@@ -201,89 +360,4 @@ export async function ranBy(store: Store, scope: Scope, run: RunRow, install?: I
   const { install_id: id } = run;
   const pluginRow = await store.readOne(scope, findPlugin, { id });
   return { ...(pluginRow ?? { pluginId: id, name: id }), pluginVersion: null };
-}
-
-/** Failure of a run: the reason, and the place in the author's source. */
-export interface RunError {
-  readonly code: string;
-  readonly message: string;
-  /** Place in the author's source, such as `plugin.ts:14:9`; absent if the stack has none. */
-  readonly at?: string;
-  /** Frames of the plugin's code, innermost first. */
-  readonly stack?: readonly string[];
-}
-
-/**
- * Returns the error of a run that ends before its next attempt: the reason, with the error of its last
- * attempt.
- */
-export function endedError({ error_json: last }: RunRow, reason: RunError): RunError {
-  if (last === null) return reason;
-  const { code, message, ...where } = JSON.parse(last) as RunError;
-  return { ...reason, message: `${reason.message} The last attempt failed (${code}): ${message}`, ...where };
-}
-
-export type FailedOutcome = Extract<SandboxOutcome, { status: 'failed' }>;
-
-/** Reasons that concern a limit and no line of the source, so the message names the handler. */
-const limits: ReadonlySet<FailedOutcome['reason']> = new Set([
-  'cpu',
-  'wall',
-  'memory',
-  'call_budget',
-  'killed',
-]);
-
-export function runErrorOf(
-  { reason, message, stack }: FailedOutcome,
-  run: RunRow,
-  find: SourceMapLookup,
-): RunError {
-  const { at, frames } = readStack(stack, find);
-  const handler = `${traitsOf[run.handler_kind].title} ${run.handler}: `;
-  const text = withSourcePositions((limits.has(reason) ? handler : '') + message, find);
-  return {
-    code: reason,
-    message: plainText(text),
-    ...(at ? { at: plainText(positionText(at)) } : {}),
-    ...(frames.length > 0 ? { stack: frames.map(plainText) } : {}),
-  };
-}
-
-/** Error code of a given-up run. */
-export const abandonedCode = 'plugin_inactive';
-
-const abandonedFilter = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
-  AND json_extract(error_json, '$.code') = '${abandonedCode}'`;
-
-/** One page of given-up runs, earliest first. */
-export const abandonedRuns = tenantStatement<RunRow>(
-  'runs.given_up',
-  `SELECT ${runColumns} FROM runs WHERE ${abandonedFilter} ORDER BY sequence LIMIT 200`,
-);
-const count = tenantStatement<{ count: number }>(
-  'runs.count_given_up',
-  `SELECT count(*) AS count FROM runs INDEXED BY runs_dead WHERE ${abandonedFilter}`,
-);
-const revive = tenantStatement(
-  'runs.revive',
-  `UPDATE runs SET status = 'queued', mode = :mode, finished_at = NULL, error_json = NULL
-   WHERE workspace_id = :ws AND id = :id AND status = 'dead'`,
-);
-
-export async function countAbandoned(store: Store, scope: Scope, installId: string): Promise<number> {
-  return (await store.readOne(scope, count, { installId }))?.count ?? 0;
-}
-
-/** @param how present mode and time, and the leases for a batch of several runs */
-export function reviveRunOps(
-  queue: WorkQueue,
-  scope: Scope,
-  run: RunRow,
-  how: { readonly mode: string; readonly nowMs: number; readonly leases: Leases },
-): readonly Op[] {
-  return [
-    tenantOp(scope, revive, { id: run.id, mode: how.mode }, { expectRows: 1 }),
-    queueRunOp(queue, scope, keyOf(run), how.nowMs, how.leases),
-  ];
 }

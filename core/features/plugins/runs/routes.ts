@@ -3,14 +3,17 @@ import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { pluginRef, pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
-import { getRun, isOpen, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
-import { RunResponse, runStatus } from './schema.ts';
+import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
+import { RunResponse } from './schema.ts';
+import { giveUpOp, isOpen, releaseNextOps } from './state.ts';
+import { runStatus } from '../contract.ts';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { ApiError, notFound } from '../../../platform/lib/errors/errors.ts';
-import { endedError, endOpenRunOp, ranBy, endedRunEvent } from './record.ts';
-import { releaseNextOps, type RunRow } from './rows.ts';
+import { endedError } from './errors.ts';
+import { endedRunEvent, ranBy } from './record.ts';
+import type { RunRow } from './rows.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
@@ -23,7 +26,7 @@ interface CancelWork extends RunActivity {
 }
 
 /**
- * Ends an open run as dead. An attempt in progress has no effects, because its batch finds the run ended.
+ * Ends an open run as canceled. An attempt in progress has no effects, because its batch finds the run ended.
  * @throws ApiError not_found; conflict if the run has ended
  */
 async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
@@ -33,25 +36,20 @@ async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<Ch
   const now = ctx.nowMs();
   const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
   const by = await ranBy(ctx.store, ctx.scope, row);
-  const runEvent = endedRunEvent({
-    run: row,
-    status: 'dead',
-    attempt: row.attempt,
-    mode: row.mode,
-    error,
-    by,
-    calls: [],
-    changes: [],
-  });
+  const { attempt, mode } = row;
+  const runEvent = endedRunEvent(
+    { status: 'canceled', attempt, error },
+    { run: row, mode, by, calls: [], changes: [] },
+  );
   return {
     changes: runEvent ? [runEvent] : [],
     ops: [
-      endOpenRunOp(ctx.scope, id, error, now),
+      giveUpOp(ctx.scope, id, { status: 'canceled', error }, now),
       work.queue.remove(ctx.scope, id),
       ...releaseNextOps(work.queue, ctx.scope, row, now),
     ],
     afterCommit: () => work.stopAttempt(id),
-    body: showRun({ ...row, status: 'dead', finished_at: now, error_json: JSON.stringify(error) }, work),
+    body: showRun({ ...row, status: 'canceled', finished_at: now, error_json: JSON.stringify(error) }, work),
   };
 }
 
@@ -120,7 +118,7 @@ function routesOfOne(work: CancelWork): Route[] {
       name: 'runs.cancel',
       summary: 'Cancel a run that has not ended',
       description:
-        'The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
+        'The run becomes `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
       scope: 'plugins:write',
       also: runVisibility,
       limit: 'write',

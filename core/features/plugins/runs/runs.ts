@@ -18,16 +18,9 @@ import { requireActive } from '../installs/mode.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf, inputOf } from './job.ts';
 import type { RunEffect } from './effects.ts';
-import type { RunError } from './record.ts';
-import {
-  findOpenRun,
-  findRun,
-  queuedRow,
-  queueRunOps,
-  runColumns,
-  scheduledRun,
-  type RunRow,
-} from './rows.ts';
+import type { RunError } from './errors.ts';
+import { findRun, queuedRow, runColumns, scheduledRun, type RunRow } from './rows.ts';
+import { findOpenRun, queueRunOps } from './state.ts';
 
 const textScope = effectTable.logs.scope;
 
@@ -46,10 +39,6 @@ export interface RunActivity extends ActiveRuns {
 
 /** Activity of a run that is just being queued. */
 const notYet = { isActive: () => false };
-
-export function isOpen({ status }: RunRow): boolean {
-  return status !== 'succeeded' && status !== 'dead';
-}
 
 export async function listRuns(
   ctx: Context,
@@ -144,7 +133,7 @@ function showRecording({ bytes, at, truncated }: RecordingFacts) {
 }
 
 function showProgress({ status }: RunRow, isActive: boolean, deferredBy: Spent | null) {
-  if (status !== 'queued') return { status, waitsFor: null };
+  if (status !== 'queued' && status !== 'waiting') return { status, waitsFor: null };
   return isActive
     ? { status: 'running' as const, waitsFor: null }
     : { status, waitsFor: showSpent(deferredBy) };

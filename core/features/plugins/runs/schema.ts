@@ -4,7 +4,7 @@ import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { spentResponse } from '../budgets/budget.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsResponse } from '../recorder/schema.ts';
-import { handlerKind } from '../contract.ts';
+import { handlerKind, runStatus } from '../contract.ts';
 import { effectOutcomes } from './effects.ts';
 import {
   Closed,
@@ -16,12 +16,9 @@ import {
   time,
 } from '../../../platform/lib/schema.ts';
 
-const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
 const ms = (description: string) => nullable(Type.Number({ description }));
 const at = (description: string) => nullable(described(time, description));
 const text = (description: string) => Type.String({ description });
-
-export const runStatus = enumeration('RunStatus', runStatuses, 'Status of the run.');
 
 const Call = Closed({
   op: text('Operation, such as `issues.update`.'),
@@ -77,7 +74,9 @@ export const RunResponse = namedSchema(
     handler: Type.String({ description: 'Event type, or name of the schedule, action or route.' }),
     handlerKind,
     status: runStatus,
-    waitsFor: spentResponse('Exhausted budget that a queued run waits for; null if there is none.'),
+    waitsFor: spentResponse(
+      'Exhausted budget that a queued or waiting run waits for; null if there is none.',
+    ),
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
     mode: {
       ...plugin.fields.mode.response,

@@ -16,7 +16,8 @@ import { nextRunMs } from '../../../platform/lib/time/cron.ts';
 import type { PluginDeps } from '../deps.ts';
 import { zoneOf } from '../installs/manifest.ts';
 import type { StateOps } from '../installs/disable.ts';
-import { findOpenRun, queueRunOps, scheduledRun, deadRunOp, type NewRun } from '../runs/rows.ts';
+import { scheduledRun, type NewRun } from '../runs/rows.ts';
+import { cutRunOp, findOpenRun, queueRunOps } from '../runs/state.ts';
 import { findCut } from '../planning/loops.ts';
 import type { RunInput } from '../runs/job.ts';
 import { handlesOneTimeJob, findOneTimeJob, removeOneTimeJobOp, scheduleOf } from './one-time-jobs.ts';
@@ -188,7 +189,7 @@ export function createOneTimeWorker(deps: PluginDeps, runs: WorkQueue) {
       ? await findCut(store, scope, step, install.id, () => 0)
       : wrongSchedule(schedule);
     const ops: readonly Op[] = error
-      ? [deadRunOp(scope, run, error, now)]
+      ? [cutRunOp(scope, run, error, now)]
       : queueRunOps(runs, scope, run, now);
     // A job that was rescheduled in the meantime has another version, so this batch fails and the job stays pending.
     await store.commit([queue.finish(item), removeOneTimeJobOp(scope, job), ...ops]);

@@ -22,7 +22,7 @@ const RunSeen = nullable(
   Closed({
     plugin: text('Name of the plugin; its id if the plugin was removed.'),
     version: nullable(text('Version of the plugin that ran; null if no attempt has ended.')),
-    status: text('Status of the run, such as `succeeded` or `dead`.'),
+    status: text('Status of the run, such as `succeeded`, `proposed` or `dead`.'),
     handler: nullable(text('Handler that ran: an event type or a schedule. Null without `plugins:read`.')),
     mode: nullable(text('Mode of the run. Null without `plugins:read`.')),
     ms: nullable(Type.Number({ description: 'Duration in milliseconds. Null without `plugins:read`.' })),

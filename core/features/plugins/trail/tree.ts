@@ -5,7 +5,7 @@ import { isoTime } from '../../../kernel/changes/operations.ts';
 import { renderData, type EventRow } from '../../../kernel/events/event.ts';
 import { mayReadEvent, type Rights } from '../../../kernel/rights/rights.ts';
 import { redactEventData } from '../../../kernel/rights/effects.ts';
-import type { RunError } from '../runs/record.ts';
+import type { RunError } from '../runs/errors.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import { isUndone, undoOf, type TrailDelivery, type TrailProposal, type TrailRun } from './rows.ts';
 

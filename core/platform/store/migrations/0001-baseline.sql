@@ -894,9 +894,9 @@ CREATE TABLE runs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_install ON runs (workspace_id, install_id, created_at, id);
 CREATE INDEX runs_open ON runs (workspace_id, install_id, handler, order_key, sequence)
-  WHERE status IN ('queued', 'running', 'retrying');
+  WHERE status IN ('queued', 'waiting', 'retrying');
 CREATE INDEX runs_root ON runs (workspace_id, root_event_id) WHERE root_event_id IS NOT NULL;
-CREATE INDEX runs_dead ON runs (workspace_id, install_id, sequence) WHERE status = 'dead';
+CREATE INDEX runs_canceled ON runs (workspace_id, install_id, sequence) WHERE status = 'canceled';
 
 -- Recordings of ended runs, for replay.
 CREATE TABLE run_records (
