@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'history_changed'
   | 'transition_not_allowed'
   | 'idempotency_in_progress'
+  | 'gone'
   | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'

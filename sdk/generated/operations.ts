@@ -844,6 +844,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Run>;
     /** Cancel a run that has not ended. The run becomes `canceled`, and no further attempt is made. An attempt in progress is aborted without effects. */
     cancel(id: string, options?: WriteOptions): Promise<Run>;
+    /** Retry a run that is dead or canceled. Queues another attempt of the same run, with the same input and the installed version of the plugin. Requests to other servers that were answered before are not sent again. Poll the run until it has ended. */
+    retry(id: string, options?: WriteOptions): Promise<Run>;
     /** Get the recording of a run. The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
     recording(id: string, options?: CallOptions): Promise<RunRecording>;
     /** Replay a run and report the first difference. The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording. */

@@ -310,6 +310,7 @@ export const operations = {
   runs: {
     get: 'GET /runs/{id}',
     cancel: 'POST /runs/{id}/cancel',
+    retry: 'POST /runs/{id}/retry',
     recording: 'GET /runs/{id}/recording',
     replay: 'POST /runs/{id}/replay body',
     undo: 'POST /runs/{id}/undo',

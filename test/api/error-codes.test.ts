@@ -50,6 +50,21 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   method_not_allowed: () => app.call('DELETE', issues),
   conflict: () => app.call('DELETE', `/api/v1/members/${app.workspace.userId}`),
   history_changed: () => app.call('GET', '/api/v1/events?after=999999'),
+  async gone() {
+    const source = `{
+      id: 'com.test.purged', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+      on: { 'issue.created': { handle() { throw new Drop('not wanted'); } } },
+    }`;
+    await install(app.call, await packSource(source));
+    const { id } = (await app.call('POST', issues, { team: 'ENG', title: 'Secret' })).json;
+    await app.settled();
+    await app.call('DELETE', `${issues}/${id}`);
+    await app.call('POST', `${issues}/${id}/purge`);
+    await app.settled();
+    const [run] = (await app.call('GET', '/api/v1/plugins/com.test.purged/runs')).json.data;
+    await app.call('DELETE', '/api/v1/plugins/com.test.purged');
+    return app.call('POST', `/api/v1/runs/${run.id}/retry`);
+  },
   async transition_not_allowed() {
     const { state } = (await app.call('GET', `${issues}/${issue.id}`)).json;
     const team = `/api/v1/teams/${app.workspace.teamId}`;

@@ -243,6 +243,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   // The delivery has failed and waits for its retry, so that it cannot end before its cancellation.
   await app.settled();
   await did('runs.cancel', `${v1}/runs/${queuedRun.id}/cancel`);
+  await app.settled();
+  await did('runs.retry', `${v1}/runs/${queuedRun.id}/retry`);
   await did('plugins.missed', `${plugin}/catch-up`);
   await did('plugins.catch-up', `${plugin}/catch-up`);
   await app.settled();

@@ -163,6 +163,11 @@ function addRuns(plugin: Command, folder: string): void {
       (await import('../plugin/runs.ts')).cancelRun(run, options),
   );
   remote(
+    plugin.command('retry <run>').description('run a dead or canceled run again and wait for it'),
+  ).action(async (run: string, options: RemoteOptions) =>
+    (await import('../plugin/invoke.ts')).retryRun(run, options),
+  );
+  remote(
     plugin
       .command('replay <run>')
       .description('repeat a recorded run without writing, and report the first difference'),

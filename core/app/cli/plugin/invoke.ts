@@ -1,8 +1,8 @@
-// `tatami plugin action|run-schedule|catch-up`: start runs and wait for their end.
+// `tatami plugin action|run-schedule|retry|catch-up`: start runs and wait for their end.
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
-import { saying } from '../lib/lookup.ts';
+import { saying, sayingOf } from '../lib/lookup.ts';
 import { isDone, isOpen, runLines, untilEnded, type Run } from './runs.ts';
 import { printableCopy } from '../../../platform/lib/text/printable.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
@@ -44,6 +44,16 @@ function inputOf(text: string): unknown {
       exitCodes.usage,
     );
   }
+}
+
+/** Runs a dead or canceled run again and waits for the attempt. */
+export async function retryRun(runId: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/runs/${encodeURIComponent(runId)}`;
+  const queued = await sayingOf('run', runId, call<Run>('POST', `${path}/retry`));
+  const run = await untilEnded(queued, () => call<Run>('GET', path), hasEnded);
+  printResult(run, options, runLines);
+  if (!isDone(run)) process.exitCode = exitCodes.failed;
 }
 
 /** Waits for all runs of a schedule that continues over several. */

@@ -2,25 +2,28 @@ import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
-import { pluginRef, pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
+import { effectiveMode, requireActive } from '../installs/mode.ts';
+import { installModel } from '../installs/model.ts';
+import { pluginRef, pluginVisibility, runVisibility, steering, steeringRun } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
 import { RunResponse } from './schema.ts';
-import { giveUpOp, isOpen, releaseNextOps } from './state.ts';
+import { giveUpOp, isOpen, isRetriable, releaseNextOps, requeueRunOps } from './state.ts';
 import { runStatus } from '../contract.ts';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
+import { findEvent } from '../../../kernel/events/log/log.ts';
 import type { WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { ApiError, notFound } from '../../../platform/lib/errors/errors.ts';
 import { endedError } from './errors.ts';
 import { endedRunEvent, ranBy } from './record.ts';
-import type { RunRow } from './rows.ts';
+import { isForgotten, type RunRow } from './rows.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
   description: 'Name of a schedule in the manifest.',
 });
 
-interface CancelWork extends RunActivity {
+interface RunWork extends RunActivity {
   readonly queue: WorkQueue;
   stopAttempt(runId: string): void;
 }
@@ -29,7 +32,7 @@ interface CancelWork extends RunActivity {
  * Ends an open run as canceled. An attempt in progress has no effects, because its batch finds the run ended.
  * @throws ApiError not_found; conflict if the run has ended
  */
-async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
+async function cancelRun(ctx: Context, id: string, work: RunWork): Promise<ChangeSet> {
   const row = await findRunNow(ctx, id, work);
   if (!row) throw notFound();
   if (!isOpen(row)) throw new ApiError('conflict', endedText(row));
@@ -61,11 +64,61 @@ function endedText({ status, continued_by: next }: RunRow): string {
   return `This run has already ended with status ${status}.${more}`;
 }
 
-export function runRoutes(work: CancelWork): Route[] {
+/**
+ * Queues another attempt of an ended run: the same run with the same input, so responses of other servers come from its journal.
+ * A plugin whose automatic attempts are used up gets one attempt per retry.
+ * @throws ApiError not_found; gone; conflict if the run is open or done, if its canceled attempt still ends, or if the plugin is
+ * not active
+ */
+async function retryRun(ctx: Context, id: string, work: RunWork): Promise<ChangeSet> {
+  const row = await findRunNow(ctx, id, work);
+  if (!row) throw notFound();
+  if (!isRetriable(row)) {
+    const { status } = showRun(row, work);
+    throw new ApiError('conflict', `This run is ${status}. Retry only runs that are dead or canceled.`);
+  }
+  if (work.queue.isActive(id))
+    throw new ApiError(
+      'conflict',
+      'The canceled attempt of this run is still ending. Retry in a few seconds.',
+    );
+  await requireInput(ctx, row);
+  const install = await installModel.find(ctx, row.install_id);
+  if (!install || install.deletedAt !== null)
+    throw new ApiError(
+      'conflict',
+      'The plugin of this run was removed. Install the plugin and run it on new events.',
+    );
+  requireActive(install);
+  const mode = effectiveMode(install);
+  const queued = { status: 'queued', mode, finished_at: null, error_json: null, proposal_id: null } as const;
+  return {
+    changes: [],
+    // A run of the same order key in memory would not be seen by the statement that queues this run behind it.
+    beforeCommit: () => work.storeWork(ctx.scope, row.install_id),
+    ops: requeueRunOps(work.queue, ctx.scope, row, { mode, nowMs: ctx.nowMs() }),
+    body: showRun({ ...row, ...queued }, work),
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/runs/${id}`,
+  };
+}
+
+/** @throws ApiError gone */
+async function requireInput({ store, scope }: Context, row: RunRow): Promise<void> {
+  const isGone =
+    isForgotten(row) || (row.event_id !== null && !(await findEvent(store, scope, row.event_id)));
+  if (isGone)
+    throw new ApiError(
+      'gone',
+      'The input of this run was removed with a purged issue. The run cannot be retried.',
+    );
+}
+
+export function runRoutes(work: RunWork): Route[] {
   return [...routesOfPlugin(work), ...routesOfOne(work)];
 }
 
-function routesOfPlugin(work: CancelWork): Route[] {
+function routesOfPlugin(work: RunWork): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -98,7 +151,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
   ];
 }
 
-function routesOfOne(work: CancelWork): Route[] {
+function routesOfOne(work: RunWork): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -126,6 +179,21 @@ function routesOfOne(work: CancelWork): Route[] {
       errors: ['conflict'],
       responses: { 200: RunResponse },
       write: (ctx, { params }) => cancelRun(ctx, params.id, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/runs/{id}/retry',
+      name: 'runs.retry',
+      summary: 'Retry a run that is dead or canceled',
+      description:
+        'Queues another attempt of the same run, with the same input and the installed version of the plugin. Requests to other servers that were answered before are not sent again. Poll the run until it has ended.',
+      scope: 'plugins:write',
+      also: steeringRun,
+      limit: 'write',
+      params: Closed({ id: idOf(idPrefixes.run) }),
+      errors: ['conflict', 'gone'],
+      responses: { 202: RunResponse },
+      write: (ctx, { params }) => retryRun(ctx, params.id, work),
     }),
   ];
 }

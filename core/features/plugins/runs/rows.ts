@@ -39,7 +39,7 @@ export interface RunRow {
   readonly fired_at: number | null;
   readonly interruptions: number;
   readonly undone_by: string | null;
-  /** JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. */
+  /** JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. See `isForgotten`. */
   readonly input_json: string | null;
   /** JSON of the value returned by an action or a route. */
   readonly result_json: string | null;
@@ -95,6 +95,11 @@ export function pick<C extends keyof RunRow>(row: Pick<RunRow, C>, columns: read
 export const runColumns = `${fixed.join(', ')}, ${recorded.join(', ')},
   progress_json, continued_by, continuation, fired_at, interruptions, input_json, proposal_id,
   (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
+
+/** True if the input of the run was removed with a purged issue, so that it cannot run again. */
+export function isForgotten({ input_json: input }: RunRow): boolean {
+  return input === 'null';
+}
 
 /** Identity of a run and its place in the order of runs. */
 export interface RunKey {

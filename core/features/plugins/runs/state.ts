@@ -52,6 +52,11 @@ export function isOpen({ status }: Pick<RunRow, 'status'>): boolean {
   return status === 'running' || (openStatuses as readonly RunStatus[]).includes(status);
 }
 
+/** True if the run can be queued again. */
+export function isRetriable({ status }: Pick<RunRow, 'status'>): boolean {
+  return (requeuedStatuses as readonly RunStatus[]).includes(status);
+}
+
 const params = (columns: readonly string[]): string => columns.map((column) => `:${column}`).join(', ');
 const insertOf = (columns: readonly string[]): string =>
   `INSERT INTO runs (workspace_id, ${columns.join(', ')}) VALUES (:ws, ${params(columns)})`;

@@ -62,6 +62,11 @@ export const errorCodes = {
     retry: true,
     text: 'A request with this idempotency key is still running. Send it again later with the same key.',
   },
+  gone: {
+    status: 410,
+    retry: false,
+    text: 'Data that the operation needs was removed for good; see the message.',
+  },
   precondition_failed: {
     status: 412,
     retry: false,
