@@ -72,7 +72,7 @@ const insertEnded = tenantStatement('runs.insert_ended', insertOf(endedColumns))
 const record = tenantStatement(
   'runs.record',
   `UPDATE runs SET ${recorded.map((column) => `${column} = ${column === 'plugin_version' ? `coalesce(:${column}, ${column})` : `:${column}`}`).join(', ')}
-   ${ofOpenRun} AND :status IN (${listed(['succeeded', 'proposed', 'dead', 'canceled', 'retrying'])})`,
+   ${ofOpenRun} AND :status IN (${listed(['succeeded', 'proposed', 'dead', 'retrying'])})`,
 );
 const giveUp = tenantStatement(
   'runs.give_up',
