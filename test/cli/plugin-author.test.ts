@@ -196,9 +196,10 @@ test('a missing plugin, schedule or run is answered with the existing ones', asy
   expect(await lastLine('catch-up', 'acme.helo')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.helo', 'nightly')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.hello', 'nightli')).toBe(schedule);
-  expect(await lastLine('cancel', 'run_nope')).toBe(
-    'tatami: There is no run run_nope. List the latest with `tatami plugin logs PLUGIN`.',
-  );
+  for (const command of ['cancel', 'retry'])
+    expect(await lastLine(command, 'run_nope')).toBe(
+      'tatami: There is no run run_nope. List the latest with `tatami plugin logs PLUGIN`.',
+    );
 });
 
 test('an upgrade shows changed permissions, and an older version requires its flag', async () => {

@@ -1,5 +1,6 @@
-// Each transition of a run is killed before and after its commit: a server that starts from either state brings the run to its
-// right end, with each effect once. `core/features/plugins/runs/state.ts` has the table of transitions.
+// Each transition of a run is killed before and after its commit: a server that starts from either state
+// brings the run to its right end, with each effect once. `core/features/plugins/runs/state.ts` has the table
+// of transitions.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

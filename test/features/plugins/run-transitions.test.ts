@@ -1,4 +1,5 @@
-// The database refuses every transition of a run that the table in `state.ts` lacks, whichever code asks for it.
+// The database refuses every transition of a run that the table in `state.ts` lacks, whichever code asks for
+// it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { runStatus, type RunStatus } from '../../../core/features/plugins/contract.ts';
 import { findRun, pick, queuedRow, recorded, type NewRun } from '../../../core/features/plugins/runs/rows.ts';

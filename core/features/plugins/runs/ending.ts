@@ -1,4 +1,5 @@
-// Decides what follows an attempt of a run: its end, a continuing run or a retry, and the failure statistics of the plugin.
+// Decides what follows an attempt of a run: its end, a continuing run or a retry, and the failure statistics
+// of the plugin.
 import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
@@ -106,7 +107,10 @@ export async function endOvertaken(deps: RunDeps, leased: LeasedRun, tried: RunA
   await end(deps, leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
 }
 
-/** A run interrupted this often, which takes days, is given up. Until then an interruption is not counted as an attempt. */
+/**
+ * A run interrupted this often, which takes days, is given up. Until then an interruption is not counted as
+ * an attempt.
+ */
 const interruptionsMax = 10_000;
 const interruptedDelayMs = { first: 1_000, most: 30_000 };
 

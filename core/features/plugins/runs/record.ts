@@ -1,5 +1,5 @@
-// Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about its end, and the
-// end or the deferral of its work row.
+// Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about
+// its end, and the end or the deferral of its work row.
 import { isRunEvent } from '../../../../sdk/plugin/event-types.ts';
 import { announce, type Change } from '../../../kernel/changes/change.ts';
 import type { Author, Committed } from '../../../kernel/changes/commit.ts';
@@ -48,7 +48,8 @@ type Emitted = readonly { readonly id: string; readonly type: string }[];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
 /**
- * Commits an ending. The check for a row is made after the attempt, because the run may have received a row during it.
+ * Commits an ending. The check for a row is made after the attempt, because the run may have received a row
+ * during it.
  * @param charge ops that charge the attempt to the budget
  */
 export async function commitEnding(
@@ -318,8 +319,8 @@ export function endedRunEvent(
 }
 
 /**
- * A simulated run has no effects to lose, and a given-up run can be backfilled, so `automation.failed` is emitted for
- * neither of them.
+ * A simulated run has no effects to lose, and a given-up run can be backfilled, so `automation.failed` is
+ * emitted for neither of them.
  */
 function isTrueFailure(mode: InstallMode, error: RunError | null): boolean {
   return mode !== 'simulate' && error?.code !== abandonedCode;

@@ -65,10 +65,10 @@ function endedText({ status, continued_by: next }: RunRow): string {
 }
 
 /**
- * Queues another attempt of an ended run: the same run with the same input, so responses of other servers come from its journal.
- * A plugin whose automatic attempts are used up gets one attempt per retry.
- * @throws ApiError not_found; gone; conflict if the run is open or done, if its canceled attempt still ends, or if the plugin is
- * not active
+ * Queues another attempt of an ended run: the same run with the same input, so responses of other servers
+ * come from its journal. A plugin whose automatic attempts are used up gets one attempt per retry.
+ * @throws ApiError not_found; gone; conflict if the run is open or done, if its canceled attempt still ends,
+ * or if the plugin is not active
  */
 async function retryRun(ctx: Context, id: string, work: RunWork): Promise<ChangeSet> {
   const row = await findRunNow(ctx, id, work);
@@ -94,7 +94,8 @@ async function retryRun(ctx: Context, id: string, work: RunWork): Promise<Change
   const queued = { status: 'queued', mode, finished_at: null, error_json: null, proposal_id: null } as const;
   return {
     changes: [],
-    // A run of the same order key in memory would not be seen by the statement that queues this run behind it.
+    // A run of the same order key in memory would not be seen by the statement that queues this run behind
+    // it.
     beforeCommit: () => work.storeWork(ctx.scope, row.install_id),
     ops: requeueRunOps(work.queue, ctx.scope, row, { mode, nowMs: ctx.nowMs() }),
     body: showRun({ ...row, ...queued }, work),

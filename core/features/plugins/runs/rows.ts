@@ -1,5 +1,5 @@
-// Rows of runs: their columns, new rows, reads, and updates that leave the status as it is. `state.ts` has every statement that
-// writes a status.
+// Rows of runs: their columns, new rows, reads, and updates that leave the status as it is. `state.ts` has
+// every statement that writes a status.
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
@@ -39,7 +39,10 @@ export interface RunRow {
   readonly fired_at: number | null;
   readonly interruptions: number;
   readonly undone_by: string | null;
-  /** JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. See `isForgotten`. */
+  /**
+   * JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. See
+   * `isForgotten`.
+   */
   readonly input_json: string | null;
   /** JSON of the value returned by an action or a route. */
   readonly result_json: string | null;
@@ -188,8 +191,8 @@ export function keyOf(run: RunRow): RunKey {
 /** Error code of a run that was given up because its plugin was inactive. */
 export const abandonedCode = 'plugin_inactive';
 
-const abandonedFilter = `workspace_id = :ws AND install_id = :installId AND status = 'canceled' AND handler_kind = 'event'
-  AND json_extract(error_json, '$.code') = '${abandonedCode}'`;
+const abandonedFilter = `workspace_id = :ws AND install_id = :installId AND status = 'canceled'
+  AND handler_kind = 'event' AND json_extract(error_json, '$.code') = '${abandonedCode}'`;
 
 /** One page of given-up runs, earliest first. */
 export const abandonedRuns = tenantStatement<RunRow>(
@@ -211,7 +214,8 @@ const findRunRow = tenantStatement<RunRow>(
 );
 const countOfRoot = tenantStatement<{ count: number }>(
   'runs.of_root',
-  'SELECT count(*) AS count FROM (SELECT 1 FROM runs WHERE workspace_id = :ws AND root_event_id = :rootEventId LIMIT 100)',
+  `SELECT count(*) AS count FROM
+     (SELECT 1 FROM runs WHERE workspace_id = :ws AND root_event_id = :rootEventId LIMIT 100)`,
 );
 const interrupted = tenantStatement(
   'runs.interrupted',

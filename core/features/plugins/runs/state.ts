@@ -1,23 +1,24 @@
-// State machine of a run: every statement that writes a status. Each updates only rows whose status it may leave, so the
-// database refuses a transition that this table lacks. docs/decisions/0090.
+// State machine of a run: every statement that writes a status. Each updates only rows whose status it may
+// leave, so the database refuses a transition that this table lacks. docs/decisions/0090.
 //
-// | Transition | From                      | To                              | Cause |
-// |------------|---------------------------|---------------------------------|-------|
-// | queue      | -                         | queued                          | an event, a time, a call or a continuation |
-// | cut        | -                         | dead                            | a loop, or a one-time job without its schedule |
-// | end        | queued, waiting, retrying | succeeded, proposed, dead       | the last attempt |
-// | put off    | queued, waiting, retrying | retrying                        | a failed or interrupted attempt |
-// | give up    | queued, waiting, retrying | dead, canceled                  | lost rights; an inactive plugin, or a request |
-// | wait       | queued, waiting, retrying | waiting                         | an exhausted budget |
-// | wake       | waiting                   | queued                          | a budget with capacity |
-// | decide     | proposed                  | succeeded, canceled             | the decision on the proposal |
-// | requeue    | dead, canceled            | queued                          | a retry or a backfill |
+// | Transition | From                      | To                        | Cause |
+// |------------|---------------------------|---------------------------|-------|
+// | queue      | -                         | queued                    | event, time, call, continuation |
+// | cut        | -                         | dead                      | loop, or job without its schedule |
+// | end        | queued, waiting, retrying | succeeded, proposed, dead | the last attempt |
+// | put off    | queued, waiting, retrying | retrying                  | a failed or interrupted attempt |
+// | give up    | queued, waiting, retrying | dead, canceled            | lost rights; inactive plugin, request |
+// | wait       | queued, waiting, retrying | waiting                   | an exhausted budget |
+// | wake       | waiting                   | queued                    | a budget with capacity |
+// | decide     | proposed                  | succeeded, canceled       | the decision on the proposal |
+// | requeue    | dead, canceled            | queued                    | a retry or a backfill |
 //
-// `running` is an open run that a process has leased. It is not stored, because that would be one more write per run, and a killed
-// process would leave it behind. Most runs of events end in memory and are stored by `end` only: their first status is their last.
+// `running` is an open run that a process has leased. It is not stored, because that would be one more write
+// per run, and a killed process would leave it behind. Most runs of events end in memory and are stored by
+// `end` only: their first status is their last.
 //
-// Runs of one handler with the same order key execute in sequence. Of the open runs of a key only one is due, and the batch
-// that ends it makes the earliest of the others due.
+// Runs of one handler with the same order key execute in sequence. Of the open runs of a key only one is due,
+// and the batch that ends it makes the earliest of the others due.
 import type { EntityResponse } from '../../../kernel/contract/contract.ts';
 import { nothing, type Reaction } from '../../../kernel/event-reactions/reaction.ts';
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../../kernel/events/work/queue.ts';
@@ -69,9 +70,12 @@ const insertQueued = tenantStatement(
    SELECT :ws, ${queuedColumns.map((_, at) => `value->>${at}`).join(', ')} FROM json_each(:runs)`,
 );
 const insertEnded = tenantStatement('runs.insert_ended', insertOf(endedColumns));
+/** An attempt that was never started has no version, so the row retains that of the last one. */
+const assigned = (column: string): string =>
+  column === 'plugin_version' ? `${column} = coalesce(:${column}, ${column})` : `${column} = :${column}`;
 const record = tenantStatement(
   'runs.record',
-  `UPDATE runs SET ${recorded.map((column) => `${column} = ${column === 'plugin_version' ? `coalesce(:${column}, ${column})` : `:${column}`}`).join(', ')}
+  `UPDATE runs SET ${recorded.map(assigned).join(', ')}
    ${ofOpenRun} AND :status IN (${listed(['succeeded', 'proposed', 'dead', 'retrying'])})`,
 );
 const giveUp = tenantStatement(
@@ -88,7 +92,8 @@ const decide = tenantStatement(
 );
 const requeue = tenantStatement(
   'runs.requeue',
-  `UPDATE runs SET status = 'queued', mode = :mode, finished_at = NULL, error_json = NULL, proposal_id = NULL, interruptions = 0
+  `UPDATE runs SET status = 'queued', mode = :mode, finished_at = NULL, error_json = NULL, proposal_id = NULL,
+     interruptions = 0
    WHERE workspace_id = :ws AND id = :id AND status IN (${listed(requeuedStatuses)})`,
 );
 
@@ -155,8 +160,9 @@ export function waitOp(scope: Scope, id: string): Op {
 }
 
 /**
- * Ends a proposed run after the decision on its proposal. Without an error the writes were approved, at least in part. A
- * rejection cancels the run, unless some of its writes were applied without a proposal: a retry would repeat them.
+ * Ends a proposed run after the decision on its proposal. Without an error the writes were approved, at least
+ * in part. A rejection cancels the run, unless some of its writes were applied without a proposal: a retry
+ * would repeat them.
  */
 function decideOp(scope: Scope, id: string, proposalId: string, error: object | null): Op {
   return tenantOp(scope, decide, { id, proposalId, error: error && JSON.stringify(error) });
@@ -176,7 +182,10 @@ export function requeueRunOps(
   ];
 }
 
-/** Ends proposed runs in the background, because proposals are also decided by time and by the end of their plugin. */
+/**
+ * Ends proposed runs in the background, because proposals are also decided by time and by the end of their
+ * plugin.
+ */
 export const decidedRuns: Reaction = {
   name: 'runs',
   subscribesTo: (type) => type === 'automation.approved' || type === 'automation.rejected',
@@ -194,11 +203,12 @@ export const decidedRuns: Reaction = {
 
 const workRow = (blocked: string): string =>
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
-   SELECT :ws, :id, 'run', :installId, CASE WHEN blocked THEN :never ELSE :dueAt END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END,
-     CASE WHEN NOT blocked THEN :owner END, 1
+   SELECT :ws, :id, 'run', :installId, CASE WHEN blocked THEN :never ELSE :dueAt END,
+     CASE WHEN blocked THEN 0 ELSE :leaseUntil END, CASE WHEN NOT blocked THEN :owner END, 1
    FROM (SELECT EXISTS (${blocked}) AS blocked)
    ${returningWork}`;
-const ofKey = `r.workspace_id = :ws AND r.install_id = :installId AND r.handler = :handler AND r.order_key = :orderKey AND r.${openRun}`;
+const ofKey = `r.workspace_id = :ws AND r.install_id = :installId AND r.handler = :handler
+  AND r.order_key = :orderKey AND r.${openRun}`;
 /** The run is due now unless an earlier one with its order key is open. */
 const insertWork = tenantStatement(
   'runs.queue',
@@ -213,7 +223,8 @@ const insertReturning = tenantStatement(
 const releaseNext = tenantStatement(
   'runs.release_next',
   `UPDATE due_work SET due_at = :dueAt, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
-   WHERE workspace_id = :ws AND due_at = :never AND id = (SELECT r.id FROM runs AS r WHERE ${ofKey} ORDER BY r.sequence LIMIT 1)
+   WHERE workspace_id = :ws AND due_at = :never
+     AND id = (SELECT r.id FROM runs AS r WHERE ${ofKey} ORDER BY r.sequence LIMIT 1)
    ${returningWork}`,
 );
 
@@ -263,13 +274,14 @@ export function releaseNextOps(queue: WorkQueue, scope: Scope, run: RunRow, nowM
 
 const openOfKey = tenantStatement<{ id: string }>(
   'runs.open_of_key',
-  `SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+  `SELECT id FROM runs INDEXED BY runs_open
+   WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
      AND order_key = :orderKey AND ${openRun} LIMIT 1`,
 );
 const openOfHandler = tenantStatement<{ id: string }>(
   'runs.open_of_handler',
-  `SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
-     AND ${openRun} LIMIT 1`,
+  `SELECT id FROM runs INDEXED BY runs_open
+   WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler AND ${openRun} LIMIT 1`,
 );
 
 /** True if a stored run with the same order key is open. */
@@ -292,9 +304,9 @@ export async function findOpenRun(
 const startedAtOnce = 1000;
 const startOpen = tenantStatement(
   'due_work.wake_runs',
-  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND due_at > :now AND due_at < ${neverMs}
-     AND id IN (SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId
-       AND ${openRun} LIMIT ${startedAtOnce})`,
+  `UPDATE due_work SET due_at = :now
+   WHERE workspace_id = :ws AND lease_owner IS NULL AND due_at > :now AND due_at < ${neverMs}
+     AND id IN (SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND ${openRun} LIMIT ${startedAtOnce})`,
 );
 
 /** Makes the open runs of a changed install due. */
@@ -312,12 +324,14 @@ const acrossWorkspaces = 'waiting runs are found by their due time, which all wo
 const wake = systemStatement(
   'runs.wake',
   acrossWorkspaces,
-  `UPDATE runs SET status = 'queued' WHERE workspace_id = :workspaceId AND id IN (${waitingOfInstall}) AND status = 'waiting'`,
+  `UPDATE runs SET status = 'queued'
+   WHERE workspace_id = :workspaceId AND id IN (${waitingOfInstall}) AND status = 'waiting'`,
 );
 const wakeWork = systemStatement<{ id: string }>(
   'due_work.wake_for_budget',
   acrossWorkspaces,
-  `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN (${waitingOfInstall}) RETURNING id`,
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN (${waitingOfInstall})
+   RETURNING id`,
 );
 const waitingInstalls = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.waiting_for_budget',
