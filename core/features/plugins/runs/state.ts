@@ -7,7 +7,7 @@
 // | cut        | -                         | dead                      | loop, or job without its schedule |
 // | end        | queued, waiting, retrying | succeeded, proposed, dead | the last attempt |
 // | put off    | queued, waiting, retrying | retrying                  | a failed or interrupted attempt |
-// | give up    | queued, waiting, retrying | dead, canceled            | lost rights; inactive plugin, request |
+// | give up    | queued, waiting, retrying | dead, canceled            | lost rights; inactivity, request |
 // | wait       | queued, waiting, retrying | waiting                   | an exhausted budget |
 // | wake       | waiting                   | queued                    | a budget with capacity |
 // | decide     | proposed                  | succeeded, canceled       | the decision on the proposal |
@@ -306,7 +306,8 @@ const startOpen = tenantStatement(
   'due_work.wake_runs',
   `UPDATE due_work SET due_at = :now
    WHERE workspace_id = :ws AND lease_owner IS NULL AND due_at > :now AND due_at < ${neverMs}
-     AND id IN (SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND ${openRun} LIMIT ${startedAtOnce})`,
+     AND id IN (SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId
+       AND ${openRun} LIMIT ${startedAtOnce})`,
 );
 
 /** Makes the open runs of a changed install due. */
