@@ -4,7 +4,7 @@ import { pluginFacts } from './checks.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun, AutomationUndone } from './contract.ts';
 import { installModel } from './installs/model.ts';
-import { decidedRuns, openRun } from './runs/state.ts';
+import { decidedRuns } from './runs/state.ts';
 import { pluginSamples } from './samples.ts';
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
@@ -67,5 +67,4 @@ export const plugins = defineFeature({
 export { installFirstParty } from './packages.ts';
 export { createPublicTriage } from './public-triage.ts';
 export { createPluginRuntime } from './runtime.ts';
-export { openRun };
 export { createSandboxOnDemand, type SandboxOnDemand } from './sandbox.ts';

@@ -1,5 +1,6 @@
 // Tables of plugins, their versions, values and runs.
 import { changesWithout } from './undo/packed-changes.ts';
+import type { RunStatus } from './contract.ts';
 import { defineTable } from '../../kernel/table/define.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { plugin } from './installs/contract.ts';
@@ -140,6 +141,13 @@ export const routeSignatureTable = defineTable('route_signatures', {
   quotes: { none: 'signatures' },
 });
 
+/** Stored statuses of runs that have not ended. */
+const openStatuses = ['queued', 'waiting', 'retrying'] as const satisfies readonly RunStatus[];
+/** Condition on the status of a run that has not ended; that of the index `runs_open`. */
+export const openRun = `status IN (${openStatuses.map((one) => `'${one}'`).join(', ')})`;
+export const isOpenStatus = (status: RunStatus): boolean =>
+  status === 'running' || (openStatuses as readonly RunStatus[]).includes(status);
+
 export const runTable = defineTable('runs', {
   owner: 'workspace',
   retains: { plugins: 'install_id' },
@@ -158,17 +166,16 @@ export const runTable = defineTable('runs', {
         "(SELECT json_group_array(json_remove(value, '$.name', '$.values')) FROM json_each(effects_json))",
       logs_json: "'[]'",
       result_json: 'NULL',
-      // A retry needs the input until the run has ended and its proposal is decided.
+      // A retry needs the input until the run has ended and its proposal is decided; later, it is refused by the JSON null.
       input_json: `CASE WHEN finished_at IS NULL OR EXISTS (SELECT 1 FROM proposals AS p WHERE p.workspace_id = :ws
-        AND p.id = runs.proposal_id AND p.status = 'open') THEN input_json END`,
+        AND p.id = runs.proposal_id AND p.status = 'open') THEN input_json ELSE 'null' END`,
       error_json: "json_set(error_json, '$.message', 'The message was removed when the issue was purged.')",
     },
   },
   orphans: [
     {
       what: 'open runs without a work item',
-      where:
-        "status IN ('queued', 'running', 'retrying') AND NOT EXISTS (SELECT 1 FROM due_work AS w WHERE w.workspace_id = runs.workspace_id AND w.id = runs.id)",
+      where: `${openRun} AND NOT EXISTS (SELECT 1 FROM due_work AS w WHERE w.workspace_id = runs.workspace_id AND w.id = runs.id)`,
     },
   ],
 });

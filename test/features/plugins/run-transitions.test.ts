@@ -7,12 +7,12 @@ import {
   decidedRuns,
   giveUpOp,
   insertRunsOp,
-  openRun,
   recordRunOp,
   requeueRunOps,
   waitOp,
   wakeOps,
 } from '../../../core/features/plugins/runs/state.ts';
+import { openRun } from '../../../core/features/plugins/tables.ts';
 import type { Context } from '../../../core/kernel/context.ts';
 import type { EventRow } from '../../../core/kernel/events/event.ts';
 import type { WorkQueue } from '../../../core/kernel/events/work/queue.ts';

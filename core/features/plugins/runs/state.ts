@@ -26,6 +26,7 @@ import { systemStatement, tenantStatement } from '../../../platform/store/statem
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { proposal } from '../../proposals/contract.ts';
 import type { RunStatus } from '../contract.ts';
+import { isOpenStatus, openRun } from '../tables.ts';
 import {
   endedColumns,
   keyOf,
@@ -40,18 +41,11 @@ import {
   type RunRow,
 } from './rows.ts';
 
-/** Stored statuses of runs that have not ended. The index `runs_open` has the same condition. */
-const openStatuses = ['queued', 'waiting', 'retrying'] as const satisfies readonly RunStatus[];
 /** Statuses from which a run can be queued again. */
 const requeuedStatuses = ['dead', 'canceled'] as const satisfies readonly RunStatus[];
 
 const listed = (statuses: readonly RunStatus[]): string => statuses.map((one) => `'${one}'`).join(', ');
-/** Condition on `status` of a run that has not ended. */
-export const openRun = `status IN (${listed(openStatuses)})`;
-
-export function isOpen({ status }: Pick<RunRow, 'status'>): boolean {
-  return status === 'running' || (openStatuses as readonly RunStatus[]).includes(status);
-}
+export const isOpen = ({ status }: Pick<RunRow, 'status'>): boolean => isOpenStatus(status);
 
 /** True if the run can be queued again. */
 export function isRetriable({ status }: Pick<RunRow, 'status'>): boolean {
