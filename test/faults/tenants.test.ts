@@ -31,6 +31,7 @@ let victim: Scope;
 let tables: string[];
 /** Values of the victim's rows, by column and by `table.column`. */
 let columns: Map<string, Value[]>;
+let rows: Map<string, readonly Readonly<Record<string, Value>>[]>;
 let statements: Statement<unknown>[];
 
 const all = (sql: string, ...values: Value[]): Record<string, Value>[] =>
@@ -64,16 +65,25 @@ beforeAll(async () => {
   // The event loop sees rows of another connection after its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();
+  rows = new Map();
   const addValue = (name: string, value: Value): void =>
     void columns.set(name, [...(columns.get(name) ?? []), value]);
-  for (const table of tables)
-    for (const row of rowsOf(table))
-      for (const [name, value] of Object.entries(row)) {
-        if (name === 'workspace_id' || value === null) continue;
-        const plain = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-        addValue(name, plain);
-        addValue(`${table}.${name}`, plain);
-      }
+  for (const table of tables) {
+    const all = rowsOf(table).map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          value instanceof ArrayBuffer ? new Uint8Array(value) : value,
+        ]),
+      ),
+    );
+    rows.set(table, all);
+    for (const [name, value] of all.flatMap((row) => Object.entries(row))) {
+      if (name === 'workspace_id' || value === null) continue;
+      addValue(name, value);
+      addValue(`${table}.${name}`, value);
+    }
+  }
   // Excludes statements that other tests of this process declare.
   statements = [...registeredStatements()].filter(
     ({ reach, name }) => reach === 'tenant' && !/^(test|ENDPOINTS)\./.test(name),
@@ -90,13 +100,18 @@ function victimsParams(statement: Statement<unknown>, random: () => number): Par
   const table = /\b(?:FROM|INTO|UPDATE)\s+(\w+)/i.exec(statement.sql)?.[1];
   const ids = [...columns].filter(([name]) => /^(\w+_)?id$/.test(name)).flatMap(([, values]) => values);
   const params: Record<string, Value> = {};
-  // In half of the rounds all values match, as in a call with only the wrong workspace.
+  // In half of the rounds all values are those of one row, as in a call with only the wrong workspace.
   const isInsert = /^\s*INSERT/i.test(statement.sql);
   const fitting = random() < 0.5;
+  const row = pick(rows.get(table ?? '') ?? [{}]);
   for (const name of statement.params) {
     if (name === 'ws') continue;
     const column = name.replaceAll(/[A-Z]/g, (upper) => `_${upper.toLowerCase()}`);
+    // Rows that belong to another one are deleted by the id of their owner.
+    const owner = /\.drop_of_(\w+)$/.exec(statement.name)?.[1];
     const own =
+      (owner === undefined ? undefined : columns.get(`${owner}.id`)) ??
+      (fitting && row[column] !== undefined ? [row[column]] : undefined) ??
       columns.get(`${table}.${column}`) ??
       columns.get(column) ??
       columns.get(`${column}_id`) ??
@@ -107,6 +122,7 @@ function victimsParams(statement: Statement<unknown>, random: () => number): Par
     else if (statement.sql.includes(`json_each(:${name})`)) params[name] = JSON.stringify(ids);
     else if (/^(limit|now|until|to|before)$/.test(name)) params[name] = pick([1, 100, 9_000_000_000_000_000]);
     else if (/^(after|from|base|epoch|sequence)$/.test(name)) params[name] = pick([0, 1, 2]);
+    else if (statement.sql.includes(`:${name} - 1`)) params[name] = pick([1, 2, 3]);
     else if (own && roll < 0.8) params[name] = pick(own);
     else if (fitting) params[name] = null;
     else params[name] = pick(roll < 0.95 ? ids : [0, 1, 'secret']);

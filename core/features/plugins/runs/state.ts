@@ -211,7 +211,7 @@ const insertWork = tenantStatement(
 /** A run that is queued again may be earlier than the one that is due, which keeps its turn. */
 const insertReturning = tenantStatement(
   'runs.queue_again',
-  workRow(`SELECT 1 FROM runs AS r JOIN due_work AS w ON w.workspace_id = :ws AND w.id = r.id
+  workRow(`SELECT 1 FROM runs AS r INDEXED BY runs_open JOIN due_work AS w ON w.workspace_id = :ws AND w.id = r.id
      WHERE ${ofKey} AND r.id <> :id AND (w.due_at <> :never OR r.sequence < :sequence)`),
 );
 const releaseNext = tenantStatement(
