@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
+import { createCompiler } from '../../core/platform/store/compile.ts';
 import { registeredStatements } from '../../core/platform/store/statement.ts';
 import { startApp } from '../app.ts';
 
@@ -20,6 +21,25 @@ const reads: Readonly<Record<string, string>> = {
   'idempotency.sealed': 'no server runs during a master key replacement',
   'deliveries.set_back': 'all open deliveries, after the clock was set back',
 };
+
+test('every declared statement is valid SQL for the schema, and each of a workspace is bound to it', async () => {
+  const app = await startApp();
+  const path = join(app.dataDir, 'tatami.db');
+  const [db, planner] = [new Database(path), new Database(path)];
+  const compile = createCompiler(db, planner);
+  const refused = [...registeredStatements()].flatMap((statement) => {
+    try {
+      compile(statement);
+      return [];
+    } catch (error) {
+      return [String(error)];
+    }
+  });
+  db.close();
+  planner.close();
+  await app.stop();
+  expect(refused).toEqual([]);
+});
 
 test('no statement scans a growing table of a workspace', async () => {
   const app = await startApp();

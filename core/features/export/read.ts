@@ -49,7 +49,7 @@ export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 let inserts: Inserts | undefined;
 
-/** Returns the statements that insert rows. Call it before the store is opened, because opening checks all statements. */
+/** Returns the statements that insert rows. */
 export function insertStatements(): Inserts {
   const columns = columnsAt(latestSchema);
   inserts ??= new Map(exportedTables.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));

@@ -1,5 +1,4 @@
-// Compiles statements: applies the tenant guard when the store opens, prepares each statement at its first use, and estimates the cost of
-// composed lists.
+// Compiles statements at their first use: applies the tenant guard, prepares the statement, and estimates the cost of composed lists.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { type Statement, type Value, shapeOf, type RowShape } from './statement.ts';
@@ -16,7 +15,7 @@ interface Prepared {
 }
 
 interface Compiled {
-  /** Prepared at first use, because a process uses only some of the declared statements. */
+  /** Prepared when it is read, because the writer prepares its own statements. */
   readonly prepared: Prepared;
   readonly columns: RowShape;
   /** Decides per workspace if the statement may run on the event loop; null if its cost is not tracked. */

@@ -32,7 +32,7 @@ const registry = new Map<string, Statement<unknown>>();
 /** Common lists repeat, so their statements are cached. */
 const composed = new LRUCache<string, Statement<unknown>>({ max: 500 });
 
-/** Returns every statement declared so far, for the tenant guard at start. */
+/** Returns every statement declared so far, for tests that try all of them. */
 export function registeredStatements(): IterableIterator<Statement<unknown>> {
   return registry.values();
 }

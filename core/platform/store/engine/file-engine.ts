@@ -10,14 +10,7 @@ import { incompleteCopy } from '../integrity/identity.ts';
 import { readOnlyUri } from '../integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { createReaders, type ChargeRead, type Readers } from './readers.ts';
-import {
-  registeredStatements,
-  systemStatement,
-  type Params,
-  type Statement,
-  bind,
-  rowOf,
-} from '../statement.ts';
+import { systemStatement, type Params, type Statement, bind, rowOf } from '../statement.ts';
 import { StoreError, type Reads, type Store, type Scope } from '../store.ts';
 import { createEncoder, type TakeOrder } from '../writer/wire.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
@@ -187,7 +180,7 @@ function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions
   };
 }
 
-/** Opens a migrated database. @throws Error if a tenant statement breaks the guard, or if the log lost acknowledged writes */
+/** Opens a migrated database. @throws Error if the log lost acknowledged writes */
 export function openFileEngine(options: FileEngineOptions): FileEngine {
   const { path, logHead, onlyToRead = null } = options;
   const uri = onlyToRead?.uri ?? readOnlyUri(path);
@@ -195,7 +188,6 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const planner = openPlanner(uri);
   const compile = createCompiler(db, planner);
-  for (const statement of registeredStatements()) compile(statement);
   const head = startLogHead(logHead, readRows(compile, readHead, {}, null)[0], onlyToRead === null);
 
   const guard = createDamageGuard(planner);
