@@ -4,7 +4,6 @@ import { pluginFacts } from './checks.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun, AutomationUndone } from './contract.ts';
 import { installModel } from './installs/model.ts';
-import { decidedRuns } from './runs/state.ts';
 import { pluginSamples } from './samples.ts';
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
@@ -59,7 +58,6 @@ export const plugins = defineFeature({
     },
   ],
   samples: pluginSamples,
-  reactions: [decidedRuns],
   facts: pluginFacts,
   metrics: pluginMetrics,
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { runStatus, type RunStatus } from '../../../core/features/plugins/contract.ts';
 import { findRun, pick, queuedRow, recorded, type NewRun } from '../../../core/features/plugins/runs/rows.ts';
 import {
-  decidedRuns,
+  decidedRunOps,
   giveUpOp,
   insertRunsOp,
   recordRunOp,
@@ -13,8 +13,6 @@ import {
   wakeOps,
 } from '../../../core/features/plugins/runs/state.ts';
 import { openRun } from '../../../core/features/plugins/tables.ts';
-import type { Context } from '../../../core/kernel/context.ts';
-import type { EventRow } from '../../../core/kernel/events/event.ts';
 import type { WorkQueue } from '../../../core/kernel/events/work/queue.ts';
 import { tenantStatement } from '../../../core/platform/store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope } from '../../../core/platform/store/store.ts';
@@ -59,10 +57,8 @@ const addWork = tenantStatement(
 const record = (status: RunStatus): Op =>
   recordRunOp(scope, id, pick({ ...row, status, attempt: 1, finished_at: 2 }, recorded));
 const giveUp = (status: 'dead' | 'canceled'): Op => giveUpOp(scope, id, { status, error: { code: 'x' } }, 2);
-const decide = async (status: string): Promise<readonly Op[]> => {
-  const event = { data: { id: proposalId, runId: id, status } } as unknown as EventRow;
-  return (await decidedRuns.react({ scope } as Context, event)).ops ?? [];
-};
+const decide = (status: 'approved' | 'rejected'): readonly Op[] =>
+  decidedRunOps(scope, { type: `automation.${status}`, data: { id: proposalId, runId: id, status } });
 
 /** Ops of each transition, with each status that the caller can ask for. */
 const asked: Readonly<Record<string, () => (readonly Op[] | Promise<readonly Op[]>)[]>> = {

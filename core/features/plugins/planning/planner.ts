@@ -12,7 +12,7 @@ import type {
 } from '../../../kernel/events/work/queue.ts';
 import { scopeOf, type Scope, type Store, type Op } from '../../../platform/store/store.ts';
 import { findRun, keyOf, queuedRow, type NewRun, type RunRow } from '../runs/rows.ts';
-import { cutRunOp, insertRunsOp, isOpenBefore, queueRunOp } from '../runs/state.ts';
+import { cutRunOp, decidedRunOps, insertRunsOp, isOpenBefore, queueRunOp } from '../runs/state.ts';
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
 import { createSearched, type Searched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
@@ -73,14 +73,16 @@ export function createPlanner(deps: PlannerDeps): Planner {
 
   return {
     // Events that precede the installation, or that occurred while the plugin was disabled, are skipped.
-    plan: (scope, events, isMeant, isNew) =>
-      planFor(
+    async plan(scope, events, isMeant, isNew) {
+      const { units, notes } = await planFor(
         scope,
         events,
         ({ type, sequence }) => registry.subscriptionsAt(scope, type, sequence),
         ({ id, sinceSequence }, { sequence }) => sequence > sinceSequence && isMeant(id, sequence),
         isNew,
-      ),
+      );
+      return { units, notes: [...notes, ...events.flatMap((event) => decidedRunOps(scope, event))] };
+    },
     async runsFor(scope, installId, events) {
       const { units, notes } = await planFor(
         scope,

@@ -20,7 +20,7 @@
 // Runs of one handler with the same order key execute in sequence. Of the open runs of a key only one is due,
 // and the batch that ends it makes the earliest of the others due.
 import type { EntityResponse } from '../../../kernel/contract/contract.ts';
-import { nothing, type Reaction } from '../../../kernel/event-reactions/reaction.ts';
+import type { EventRow } from '../../../kernel/events/event.ts';
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../../kernel/events/work/queue.ts';
 import { systemStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
@@ -177,21 +177,18 @@ export function requeueRunOps(
 }
 
 /**
- * Ends proposed runs in the background, because proposals are also decided by time and by the end of their
- * plugin.
+ * Returns the op that ends the proposed run of a decided proposal. It follows the event of the decision, because proposals
+ * are also decided by time and by the end of their plugin.
  */
-export const decidedRuns: Reaction = {
-  name: 'runs',
-  subscribesTo: (type) => type === 'automation.approved' || type === 'automation.rejected',
-  react({ scope }, { data }) {
-    const { id, runId, status } = data as Decided;
-    if (runId === null) return Promise.resolve(nothing);
-    const isApproved = status === 'approved' || status === 'partly_approved';
-    const message = `The proposal ${id} is ${status}. Retry the run to propose its writes again.`;
-    const error = isApproved ? null : { code: `proposal_${status}`, message };
-    return Promise.resolve({ changes: [], ops: [decideOp(scope, runId, id, error)] });
-  },
-};
+export function decidedRunOps(scope: Scope, { type, data }: Pick<EventRow, 'type' | 'data'>): readonly Op[] {
+  if (type !== 'automation.approved' && type !== 'automation.rejected') return [];
+  const { id, runId, status } = data as Decided;
+  if (runId === null) return [];
+  const isApproved = status === 'approved' || status === 'partly_approved';
+  const message = `The proposal ${id} is ${status}. Retry the run to propose its writes again.`;
+  const error = isApproved ? null : { code: `proposal_${status}`, message };
+  return [decideOp(scope, runId, id, error)];
+}
 
 // Work rows of runs, in order.
 
