@@ -60,7 +60,10 @@ function callOf(random: Random, issues: readonly (string | number)[], teams: rea
  */
 export async function reworkAtRandom(ask: Ask, random: Random): Promise<boolean> {
   if ((await ask('GET', `${v1}/plugins/${id}`)).state !== 'active') await begin(ask);
-  // Other operations archive and rename teams.
+  // Other operations require custom fields, and archive and rename teams.
+  const { data: fields } = await ask('GET', `${v1}/fields`);
+  for (const { id, required } of fields as Json[])
+    if (required) await ask('PATCH', `${v1}/fields/${id}`, { required: false });
   const teams: string[] = [];
   for (let count = 0; count < 2; count++)
     teams.push((await ask('POST', `${v1}/teams`, { key: `R${random.below(100_000)}` })).id);
