@@ -1,5 +1,5 @@
 // All tables of the schema. A table that is not declared is a type error here.
-import type { Export, Table } from '../kernel/table/define.ts';
+import { dependenciesFirst, type Export, type Table } from '../kernel/table/define.ts';
 import type { TableName } from '../platform/store/generated/schema.ts';
 import { tenantStatement, type Statement } from '../platform/store/statement.ts';
 import { all } from './generated/tables.ts';
@@ -20,27 +20,20 @@ export interface ExportedTable extends Table {
   readonly parent: string | undefined;
 }
 
+const referencedFirst = dependenciesFirst(tables, ({ references }) =>
+  Object.values(references).map((name) => tableOf[name]),
+);
+
 /** Exported tables, in an order in which referenced rows come first. */
 export const exportedTables: readonly ExportedTable[] = (['first', undefined, 'last'] as const).flatMap(
   (place) =>
-    referencedFirst(tables).flatMap((table): ExportedTable[] => {
+    referencedFirst.flatMap((table): ExportedTable[] => {
       const { name, exported, references } = table;
       if ('not' in exported || exported.place !== place) return [];
       const parent = Object.entries(references).find(([, to]) => to === name)?.[0];
       return [{ ...table, exported, parent }];
     }),
 );
-
-function referencedFirst(all: readonly Table[]): Table[] {
-  const sorted = new Set<Table>();
-  const visit = (table: Table): void => {
-    if (sorted.has(table)) return;
-    for (const to of Object.values(table.references)) if (to !== table.name) visit(tableOf[to]);
-    sorted.add(table);
-  };
-  all.forEach(visit);
-  return [...sorted];
-}
 
 /** Declares statements that delete all rows that belong to the row `:id` of a table. */
 export function dropStatementsOf(owner: TableName): readonly Statement[] {

@@ -252,3 +252,20 @@ function linksOf<C extends string>(owners: Owners<C>): Link[] {
     },
   );
 }
+
+/** Sorts tables so that each comes after those that it depends on, and otherwise in the given order. */
+export function dependenciesFirst(
+  tables: readonly Table[],
+  dependenciesOf: (table: Table) => readonly Table[],
+): Table[] {
+  const sorted = new Set<Table>();
+  const visited = new Set<Table>();
+  const visit = (table: Table): void => {
+    if (visited.has(table)) return;
+    visited.add(table);
+    dependenciesOf(table).forEach(visit);
+    sorted.add(table);
+  };
+  tables.forEach(visit);
+  return [...sorted];
+}

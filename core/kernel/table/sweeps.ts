@@ -1,7 +1,7 @@
 // Derives the removal of old rows from the declarations of all tables. Rows of a table are removed after the rows that belong
 // to them, and while no row retains them.
 import { systemStatement, tenantStatement, type Statement } from '../../platform/store/statement.ts';
-import type { Link, RetentionSetting, Table } from './define.ts';
+import { dependenciesFirst, type Link, type RetentionSetting, type Table } from './define.ts';
 
 type Removal = Statement<{ removed: number }>;
 
@@ -31,30 +31,17 @@ const why = 'expired rows are removed in all workspaces';
 
 /** Returns the sweeps in an order in which one pass removes rows and then their owners. Declares their statements. */
 export function sweepsOf(tables: readonly Table[]): readonly Sweep[] {
-  return lastOwnersFirst(tables).flatMap((table) => {
+  const dependents = (table: Table): Table[] =>
+    (['owners', 'retains'] as const).flatMap((by) => linkedTo(table, tables, by).map((part) => part.table));
+  return dependenciesFirst(tables, dependents).flatMap((table) => {
     const { retention } = table;
     if ('untilDeleted' in retention) return [ofDeletedOwner(table, retention.untilDeleted)];
     if ('expires' in retention) return [plainSweep(table, null, [`t.${retention.expires} <= :before`])];
     if ('when' in retention) return [plainSweep(table, retention.days, retention.when)];
     if (!('since' in retention)) return [];
-    const parts = partsOf(table, tables);
+    const parts = linkedTo(table, tables, 'owners');
     return [retention.byId ? sweepById(table, parts) : sweepWithParts(table, parts, tables)];
   });
-}
-
-/** Sorts tables so that each comes after those whose rows belong to it or retain it. */
-function lastOwnersFirst(tables: readonly Table[]): Table[] {
-  const sorted = new Set<Table>();
-  const visited = new Set<Table>();
-  const visit = (table: Table): void => {
-    if (visited.has(table)) return;
-    visited.add(table);
-    for (const other of tables)
-      if ([...other.owners, ...other.retains].some((link) => link.table === table.name)) visit(other);
-    sorted.add(table);
-  };
-  tables.forEach(visit);
-  return [...sorted];
 }
 
 interface Part {
@@ -62,10 +49,10 @@ interface Part {
   readonly link: Link;
 }
 
-/** Returns the tables whose rows belong to rows of a table, once for each column that names the owner. */
-const partsOf = (owner: Table, tables: readonly Table[]): Part[] =>
+/** Returns the tables whose rows belong to rows of a table or retain them, once for each column that names it. */
+const linkedTo = (of: Table, tables: readonly Table[], by: 'owners' | 'retains'): Part[] =>
   tables.flatMap((table) =>
-    table.owners.filter((link) => link.table === owner.name).map((link) => ({ table, link })),
+    table[by].filter((link) => link.table === of.name).map((link) => ({ table, link })),
   );
 
 /** Removes rows of all workspaces. @param rows SELECT of their keys */
@@ -132,16 +119,13 @@ const indexOf = ({ index }: Link): string => (index === undefined ? '' : ` INDEX
 const also = (alias: string, { where }: Link): string =>
   where === undefined ? '' : ` AND ${alias}.${where}`;
 
-const retainersOf = (of: Table, tables: readonly Table[]): Part[] =>
-  tables.flatMap((table) =>
-    table.retains.filter((link) => link.table === of.name).map((link) => ({ table, link })),
-  );
-
 function sweepWithParts(table: Table, parts: readonly Part[], tables: readonly Table[]): Sweep {
   const { name, columns } = table;
   const { days, since, atOnce, notes } = table.retention as Extract<Table['retention'], { since: string }>;
   const selected = keyIn('t', table) + (columns.includes('created_at') ? ', t.created_at' : '');
-  const ended = [`t.${since} <= :before`, ...withoutRowsOf('t', retainersOf(table, tables))].join(' AND ');
+  const ended = [`t.${since} <= :before`, ...withoutRowsOf('t', linkedTo(table, tables, 'retains'))].join(
+    ' AND ',
+  );
   const order = atOnce === undefined ? '' : ` ORDER BY t.${since} LIMIT ${atOnce}`;
   const gone = `SELECT ${selected} FROM ${name} AS t WHERE ${ended}${order}`;
   // Rows that end before their owner are removed by themselves.
@@ -152,7 +136,7 @@ function sweepWithParts(table: Table, parts: readonly Part[], tables: readonly T
     ...sweepOf(table, days),
     notes: notes?.(gone) ?? [],
     removals: [
-      ...removed.map((part) => partRemoval(part, { name, gone }, tables)),
+      ...removed.map((part) => partRemoval(part, { name, gone })),
       removal(`${name}.sweep`, table, `SELECT ${keyIn('gone', table)} FROM (${gone}) AS gone${those}`),
     ],
   };
@@ -161,14 +145,10 @@ function sweepWithParts(table: Table, parts: readonly Part[], tables: readonly T
 function partRemoval(
   { table, link }: Part,
   owner: { readonly name: string; readonly gone: string },
-  tables: readonly Table[],
 ): Removal {
   const several = table.owners.filter((other) => other.table === link.table).length > 1;
   // Replies are removed before the comment that they belong to.
-  const kept = withoutRowsOf(
-    'p',
-    retainersOf(table, tables).filter((one) => one.table === table),
-  );
+  const kept = withoutRowsOf('p', linkedTo(table, [table], 'retains'));
   return removal(
     `${table.name}.sweep_of_${owner.name}${several ? `_by_${link.by}` : ''}`,
     table,

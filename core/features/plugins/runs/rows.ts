@@ -1,5 +1,6 @@
 // Rows of runs: their columns, new rows, reads, and updates that leave the status as it is. `state.ts` has
 // every statement that writes a status.
+import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
 import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
@@ -7,48 +8,17 @@ import type { RunStatus } from '../contract.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/model.ts';
+import { runTable } from '../tables.ts';
 
-export interface RunRow {
-  readonly id: string;
-  readonly install_id: string;
+/**
+ * Stored run, with the undo that reverted it. `input_json` is a `RunInput`; null for a run triggered by an event or by the
+ * time of its schedule. See `isForgotten`.
+ */
+export interface RunRow extends Omit<RowOf<typeof runTable>, 'handler_kind' | 'status' | 'mode'> {
   readonly handler_kind: HandlerKind;
-  readonly handler: string;
-  readonly order_key: string;
-  readonly sequence: number;
-  readonly event_id: string | null;
-  readonly root_event_id: string | null;
-  readonly depth: number;
   readonly status: RunStatus;
   readonly mode: InstallMode;
-  readonly attempt: number;
-  readonly created_at: number;
-  readonly started_at: number | null;
-  readonly finished_at: number | null;
-  readonly cpu_ms: number | null;
-  readonly memory_bytes: number | null;
-  readonly wall_ms: number | null;
-  readonly queue_ms: number | null;
-  readonly events_json: string;
-  readonly calls_json: string;
-  readonly effects_json: string;
-  readonly logs_json: string;
-  readonly error_json: string | null;
-  readonly progress_json: string | null;
-  readonly continued_by: string | null;
-  readonly continuation: number;
-  readonly fired_at: number | null;
-  readonly interruptions: number;
   readonly undone_by: string | null;
-  /**
-   * JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. See
-   * `isForgotten`.
-   */
-  readonly input_json: string | null;
-  /** JSON of the value returned by an action or a route. */
-  readonly result_json: string | null;
-  readonly proposal_id: string | null;
-  /** Plugin version of the last attempt; null if none has ended. */
-  readonly plugin_version: string | null;
 }
 
 /** Columns that never change: identity, cause and place in the order of runs. */
@@ -95,8 +65,7 @@ export function pick<C extends keyof RunRow>(row: Pick<RunRow, C>, columns: read
   return values as Pick<RunRow, C>;
 }
 
-export const runColumns = `${fixed.join(', ')}, ${recorded.join(', ')},
-  progress_json, continued_by, continuation, fired_at, interruptions, input_json, proposal_id,
+export const runColumns = `${runTable.columns.join(', ')},
   (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 /** True if the input of the run was removed with a purged issue, so that it cannot run again. */
