@@ -1,5 +1,5 @@
-// Durable creation at 64 clients, against a bare server that commits the same rows in groups at synchronous=FULL. A single writer,
-// which waits for every sync, is reported without a target.
+// Durable creation at 64 clients, against a bare server that commits similar rows in groups at synchronous=FULL. A single writer, which waits
+// for every sync, is reported without a target.
 import { judged, type Findings } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
 import { withServers } from '../servers/start.ts';
@@ -12,7 +12,7 @@ export const creations = Array.from({ length: 1_000 }, (_, n) => ({
 export function create(effort: Effort): Promise<Findings> {
   return withServers(async ({ load, tatami, yardstick }) => {
     const ours = await tatami();
-    const bare = await yardstick(ours, true);
+    const bare = await yardstick();
     const plan = { method: 'POST', requests: creations, headers: ours.headers, connections: 64 } as const;
     const sides = await interleave(load, effort, {
       ours: { ...plan, url: ours.url, pid: ours.child.pid },

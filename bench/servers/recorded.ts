@@ -1,4 +1,4 @@
-// Records the SQL that a request runs, so that the baseline runs the same statements.
+// Records the SQL of a request that reads, so that the baseline of a page runs the same statements.
 import { type SqlRow, bind } from '../../core/platform/store/statement.ts';
 import type { Store } from '../../core/platform/store/store.ts';
 
@@ -11,21 +11,13 @@ export interface RecordedStatement {
   readonly returnsRows: boolean;
 }
 
-/** Returns the statements that the store runs during `work`. */
-export async function record(
-  store: Store,
-  work: () => Promise<unknown>,
-): Promise<{ reads: RecordedStatement[]; writes: RecordedStatement[] }> {
-  const recorded = { reads: [] as RecordedStatement[], writes: [] as RecordedStatement[] };
-  const { read, readOne, commit } = store;
-  const note = (
-    to: RecordedStatement[],
-    statement: Parameters<typeof bind>[0],
-    params: SqlRow,
-    workspaceId: string | null,
-  ): void => {
+/** Returns the statements that the store reads with during `work`. */
+export async function recordReads(store: Store, work: () => Promise<unknown>): Promise<RecordedStatement[]> {
+  const recorded: RecordedStatement[] = [];
+  const { read, readOne } = store;
+  const note = (statement: Parameters<typeof bind>[0], params: SqlRow, workspaceId: string): void => {
     const bound = bind(statement, params, workspaceId);
-    to.push({
+    recorded.push({
       name: statement.name,
       text: statement.text,
       params: statement.params,
@@ -40,21 +32,17 @@ export async function record(
     });
   };
   store.read = (scope, statement, params = {}) => {
-    note(recorded.reads, statement, params, scope.workspaceId);
+    note(statement, params, scope.workspaceId);
     return read(scope, statement, params);
   };
   store.readOne = (scope, statement, params = {}) => {
-    note(recorded.reads, statement, params, scope.workspaceId);
+    note(statement, params, scope.workspaceId);
     return readOne(scope, statement, params);
-  };
-  store.commit = (ops) => {
-    for (const op of ops) note(recorded.writes, op.statement, op.params, op.scope?.workspaceId ?? null);
-    return commit(ops);
   };
   try {
     await work();
   } finally {
-    Object.assign(store, { read, readOne, commit });
+    Object.assign(store, { read, readOne });
   }
   return recorded;
 }

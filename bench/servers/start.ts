@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild, type Child } from '../children.ts';
 import { startLoad } from '../rounds.ts';
-import type { Recorded, TatamiReady, TatamiStart } from './tatami-server.ts';
-import type { YardstickStart } from './yardstick-server.ts';
+import type { TatamiReady, TatamiStart } from './tatami-server.ts';
+import type { YardstickReady, YardstickStart } from '../yardstick/server.ts';
 
 export interface TatamiChild extends TatamiReady {
   readonly child: Child;
@@ -22,7 +22,8 @@ export interface Bench {
   tatami(options?: Partial<TatamiStart>, env?: Readonly<Record<string, string>>): Promise<TatamiChild>;
   /** Stops a server and starts it again on the same data, so that seeding does not affect the figures. */
   anew(server: TatamiChild): Promise<TatamiChild>;
-  yardstick(beside: TatamiChild, writes: boolean): Promise<{ child: Child; url: string }>;
+  /** @param issues number of issues to seed */
+  yardstick(issues?: number): Promise<YardstickReady & { readonly child: Child }>;
 }
 
 /** Passes a bench to `work` and ends its servers afterwards, also if `work` fails. */
@@ -58,15 +59,10 @@ export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promis
         await child.kill();
         return { ...(await tatami({ dataDir, apiKey })), issueIds };
       },
-      async yardstick(beside, writes) {
-        const recorded = await beside.child.ask<Recorded>('recordRequests');
-        const child = begin('servers/yardstick-server.ts');
-        const input: YardstickStart = {
-          database: beside.database,
-          copy: writes ? join(temporary(), 'yardstick.db') : null,
-          recorded,
-        };
-        return { child, url: (await child.ask<{ url: string }>('start', input)).url };
+      async yardstick(issues = 0) {
+        const child = begin('yardstick/server.ts');
+        const input: YardstickStart = { path: join(temporary(), 'yardstick.db'), issues };
+        return { child, ...(await child.ask<YardstickReady>('start', input)) };
       },
     });
   } finally {

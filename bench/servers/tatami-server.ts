@@ -6,7 +6,7 @@ import { createWorkspace, hasWorkspace } from '../../core/app/setup/first-worksp
 import { serve, type Tatami } from '../../core/app/serve/serve.ts';
 import { systemStatement } from '../../core/platform/store/statement.ts';
 import { answerParent } from '../children.ts';
-import { record, type RecordedStatement } from './recorded.ts';
+import { recordReads, type RecordedStatement } from './recorded.ts';
 import { issueInput } from './seed.ts';
 
 export interface TatamiStart {
@@ -26,12 +26,6 @@ export interface TatamiReady {
   readonly database: string;
   /** Up to 1,000 of the seeded issues, evenly picked. */
   readonly issueIds: readonly string[];
-}
-
-export interface Recorded {
-  readonly get: RecordedStatement;
-  readonly list: RecordedStatement;
-  readonly create: readonly RecordedStatement[];
 }
 
 const openWork = systemStatement<{ runs: number; deliveries: number }>(
@@ -123,29 +117,12 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await response.json()) as T;
 }
 
-/** Returns the statements of a get, a list of 50 and a creation. */
-async function recordRequests(): Promise<Recorded> {
-  const { store } = tatami.services;
-  const { id } = await call<{ id: string }>('POST', '/issues', issueInput(0));
-  await tatami.settled();
-  const only = (all: readonly RecordedStatement[], what: string): RecordedStatement => {
-    if (all.length !== 1) throw new Error(`${what} runs ${all.map(({ name }) => name).join(', ')}.`);
-    return all[0]!;
-  };
-  return {
-    get: only((await record(store, () => call('GET', `/issues/${id}`))).reads, 'A get'),
-    list: only((await record(store, () => call('GET', '/issues?limit=50'))).reads, 'A list'),
-    create: (await record(store, () => call('POST', '/issues', { team: 'ENG', title: 'Recorded' }))).writes,
-  };
-}
-
-async function recordRead(path: string): Promise<RecordedStatement[]> {
-  return (await record(tatami.services.store, () => call('GET', path))).reads;
+function recordRead(path: string): Promise<RecordedStatement[]> {
+  return recordReads(tatami.services.store, () => call('GET', path));
 }
 
 answerParent({
   start,
-  recordRequests,
   recordRead,
   call: ({ method, path, body }: { method: string; path: string; body?: unknown }) =>
     call(method, path, body),

@@ -1,10 +1,10 @@
 // Webhook receiver in a separate process: one port per endpoint, raw sockets, a two-byte answer. It counts
-// requests, measures their latency, captures some for the bare loop, and hangs on demand.
+// deliveries, measures their latency, captures some for the bare loop, and hangs on demand.
 import type { Socket } from 'bun';
 import { answerParent } from '../children.ts';
 
 export interface ReceiverRound {
-  /** Number of requests, by endpoint. */
+  /** Number of distinct deliveries, by endpoint. An attempt that timed out is sent again. */
   readonly counts: readonly number[];
   /** Time of the last request, on the clock of `epochMs`. */
   readonly lastAtMs: number;
@@ -24,33 +24,36 @@ interface State {
 }
 
 const answer = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok');
+const idHeader = /\r\nwebhook-id: *(\S+)/i;
 const capturedMax = 500;
 const createdAt = Buffer.from('"created_at":"');
 const isoLength = '2026-01-01T00:00:00.000Z'.length;
 
-let counts: number[] = [];
+/** Ids of the received deliveries, by endpoint. */
+let received: Set<string>[] = [];
 let latencies: number[] = [];
 let captured: Captured[] = [];
 let lastAtMs = 0;
 let waiting: { endpoints: readonly number[]; count: number; resolve(): void } | null = null;
 const hanging = new Set<number>();
-const unanswered = new Map<number, Socket<State>[]>();
+/** A socket that its sender closed after a timeout is removed. */
+const unanswered = new Map<Socket<State>, { readonly endpoint: number; readonly id: string }>();
 
 const epochMs = (): number => performance.timeOrigin + performance.now();
 
 function isReached({ endpoints, count }: { endpoints: readonly number[]; count: number }): boolean {
-  return endpoints.reduce((sum, endpoint) => sum + (counts[endpoint] ?? 0), 0) >= count;
+  return endpoints.reduce((sum, endpoint) => sum + (received[endpoint]?.size ?? 0), 0) >= count;
 }
 
 function receive(socket: Socket<State>, head: string, body: Buffer): void {
   const { endpoint } = socket.data;
-  if (hanging.has(endpoint))
-    return void unanswered.set(endpoint, [...(unanswered.get(endpoint) ?? []), socket]);
+  const id = idHeader.exec(head)?.[1] ?? '';
+  if (hanging.has(endpoint)) return void unanswered.set(socket, { endpoint, id });
   lastAtMs = epochMs();
   const at = body.indexOf(createdAt) + createdAt.length;
   latencies.push(lastAtMs - Date.parse(body.toString('latin1', at, at + isoLength)));
   if (captured.length < capturedMax) captured.push({ head, body: body.toString() });
-  counts[endpoint] = (counts[endpoint] ?? 0) + 1;
+  received[endpoint]?.add(id);
   socket.write(answer);
   if (!waiting || !isReached(waiting)) return;
   waiting.resolve();
@@ -74,8 +77,8 @@ function read(socket: Socket<State>, chunk: Buffer): void {
 }
 
 function start({ endpoints }: { endpoints: number }): string[] {
-  counts = Array.from({ length: endpoints }, () => 0);
-  return counts.map((_, endpoint) => {
+  received = Array.from({ length: endpoints }, () => new Set());
+  return received.map((_, endpoint) => {
     const { port } = Bun.listen<State>({
       hostname: '127.0.0.1',
       port: 0,
@@ -84,6 +87,7 @@ function start({ endpoints }: { endpoints: number }): string[] {
           socket.data = { endpoint, unread: null };
         },
         data: read,
+        close: (socket) => void unanswered.delete(socket),
       },
     });
     return `http://127.0.0.1:${port}/hooks`;
@@ -91,7 +95,7 @@ function start({ endpoints }: { endpoints: number }): string[] {
 }
 
 function begin(): void {
-  counts = counts.map(() => 0);
+  for (const ids of received) ids.clear();
   latencies = [];
   lastAtMs = 0;
 }
@@ -101,10 +105,10 @@ function round(): ReceiverRound {
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { counts, lastAtMs, p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { counts: received.map(({ size }) => size), lastAtMs, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** Resolves once the endpoints together have received `count` requests since `begin`. */
+/** Resolves once the endpoints together have received `count` deliveries since `begin`. */
 async function reached(goal: { endpoints: readonly number[]; count: number }): Promise<ReceiverRound> {
   if (!isReached(goal)) await new Promise<void>((resolve) => (waiting = { ...goal, resolve }));
   return round();
@@ -114,13 +118,11 @@ async function reached(goal: { endpoints: readonly number[]; count: number }): P
 function hang(endpoints: readonly number[]): void {
   hanging.clear();
   for (const endpoint of endpoints) hanging.add(endpoint);
-  for (const [endpoint, sockets] of unanswered) {
+  for (const [socket, { endpoint, id }] of unanswered) {
     if (hanging.has(endpoint)) continue;
-    unanswered.delete(endpoint);
-    for (const socket of sockets) {
-      counts[endpoint] = (counts[endpoint] ?? 0) + 1;
-      socket.write(answer);
-    }
+    unanswered.delete(socket);
+    received[endpoint]?.add(id);
+    socket.write(answer);
   }
 }
 
