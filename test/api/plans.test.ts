@@ -56,7 +56,7 @@ test('no statement scans a growing table of a workspace', async () => {
       // One object has few of the events of its workspace.
       const isPast = table === 'events' && /issue_id = /.test(sql) && !detail.includes('events_issue');
       // The last entry of a log is at the end of its index.
-      const isEnd = table === 'events' && /max\(sequence\)/.test(sql);
+      const isEnd = table === 'events' && /max\(sequence\)|ORDER BY sequence DESC LIMIT 1$/.test(sql);
       if ((isWhole || isPast) && !isEnd && growing.includes(table)) wholes.push(`${name}: ${detail}`);
     }
   }

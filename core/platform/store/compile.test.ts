@@ -36,9 +36,9 @@ test('a forbidden tenant statement is rejected before it is used, and an allowed
   expect(() => compile(declared('tenant', 'SELECT id FROM notes WHERE :ws = :ws'))).toThrow(
     'across workspaces',
   );
-  const { prepared, columns } = compile(declared('tenant', 'SELECT id FROM notes WHERE workspace_id = :ws'));
+  const { prepared, toRow } = compile(declared('tenant', 'SELECT id FROM notes WHERE workspace_id = :ws'));
   expect(prepared.all(['ws_a'])).toEqual([]);
-  expect(columns.names).toEqual(['id']);
+  expect(toRow(['n_1'])).toEqual({ id: 'n_1' });
 });
 
 test('a plan of one schema is not reused for another', () => {

@@ -1,7 +1,7 @@
 // Compiles statements at their first use: applies the tenant guard, prepares the statement, and estimates the cost of composed lists.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
-import { type Statement, type Value, shapeOf, type RowShape } from './statement.ts';
+import { type Statement, type Value, rowMaker, type RowMaker } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
 
 const composedMax = 500;
@@ -17,7 +17,7 @@ interface Prepared {
 interface Compiled {
   /** Prepared when it is read, because the writer prepares its own statements. */
   readonly prepared: Prepared;
-  readonly columns: RowShape;
+  readonly toRow: RowMaker;
   /** Decides per workspace if the statement may run on the event loop; null if its cost is not tracked. */
   readonly pace: Pace | null;
 }
@@ -188,20 +188,22 @@ function createCompiled(
   prepare: () => Prepared,
   pace: Pace | null,
 ): Compiled {
-  let columns: RowShape | null = null;
+  const toRow = once(() =>
+    rowMaker(
+      returnsRows
+        ? prepare()
+            .columns()
+            .map((column) => column.name)
+        : [],
+    ),
+  );
   return {
     pace,
     get prepared() {
       return prepare();
     },
-    get columns() {
-      return (columns ??= shapeOf(
-        returnsRows
-          ? prepare()
-              .columns()
-              .map((column) => column.name)
-          : [],
-      ));
+    get toRow() {
+      return toRow();
     },
   };
 }

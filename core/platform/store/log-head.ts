@@ -7,7 +7,7 @@ import { writeWholeFile } from './files/installation.ts';
 export interface LogHead {
   /** Number of committed groups since the installation was created. */
   position: number;
-  /** SHA-256 (hex) of the previous hash and the group's entries in the event log. */
+  /** SHA-256 (hex) of the previous hash and the batches of the group that append to the event log. */
   hash: string;
 }
 

@@ -17,8 +17,10 @@ export interface Statement<R = SqlRow> {
   /** The SQL with `?1 ?2 …` for its named parameters. */
   readonly text: string;
   readonly returnsRows: boolean;
-  /** True if parameters and returned rows enter the hash chain of the log head. */
+  /** True if a batch with this statement enters the hash chain of the log head. */
   readonly chained: boolean;
+  /** Select whose rows a write returns, run right after it; an alternative to RETURNING, which costs more than the write of a row. */
+  readonly returning: Statement<R> | null;
   /**
    * Conditions of a composed list, from which the engine determines if an index bounds its cost; null if no index can. A list that may scan
    * its workspace is read off the event loop, within a budget.
@@ -37,25 +39,28 @@ export function registeredStatements(): IterableIterator<Statement<unknown>> {
   return registry.values();
 }
 
-/** Declares a statement bound to one workspace by `:ws`. */
+/**
+ * Declares a statement bound to one workspace by `:ws`.
+ * @param options.returning declared select over parameters of this statement
+ */
 export function tenantStatement<R = SqlRow>(
   name: string,
   sql: string,
-  options: { chained?: boolean } = {},
+  { chained = false, returning = null }: { chained?: boolean; returning?: Statement<R> | null } = {},
 ): Statement<R> {
-  return register(build<R>(name, sql, 'tenant', options.chained ?? false));
+  return register({ ...build<R>(name, sql, 'tenant'), chained, returning });
 }
 
 /** Declares a statement that crosses workspaces; `why` documents the reason at the declaration. */
 export function systemStatement<R = SqlRow>(name: string, why: string, sql: string): Statement<R> {
   if (why.length < 10) throw new Error(`System statement ${name} must state why it crosses workspaces.`);
-  return register(build<R>(name, sql, 'system', false));
+  return register(build<R>(name, sql, 'system'));
 }
 
 /** Builds a tenant statement at run time from a closed grammar (list filters); the engine checks its plan before first use. */
 export function composedStatement<R = SqlRow>(sql: string, terms?: readonly string[] | null): Statement<R> {
   let statement = composed.get(sql);
-  if (!statement) composed.set(sql, (statement = build<unknown>('composed', sql, 'tenant', false)));
+  if (!statement) composed.set(sql, (statement = build<unknown>('composed', sql, 'tenant')));
   return (terms === undefined ? statement : { ...statement, terms }) as Statement<R>;
 }
 
@@ -65,7 +70,7 @@ function register<R>(statement: Statement<R>): Statement<R> {
   return statement;
 }
 
-function build<R>(name: string, sql: string, reach: 'tenant' | 'system', chained: boolean): Statement<R> {
+function build<R>(name: string, sql: string, reach: 'tenant' | 'system'): Statement<R> {
   const params: string[] = [];
   const text = sql.replace(
     /'[^']*'|(?<![:\w]):([a-zA-Z]\w*)/g,
@@ -76,7 +81,7 @@ function build<R>(name: string, sql: string, reach: 'tenant' | 'system', chained
     },
   );
   const returnsRows = /\bRETURNING\b/i.test(sql) || !/\b(INSERT|UPDATE|DELETE|REPLACE\s+INTO)\b/i.test(sql);
-  return { name, sql, reach, params, text, returnsRows, chained };
+  return { name, sql, reach, params, text, returnsRows, chained: false, returning: null };
 }
 
 /** Returns the values in parameter order, as libsql takes them. @throws Error that names the statement and the parameter */
@@ -139,19 +144,12 @@ function checked(statement: string, name: string, value: unknown): Value {
   );
 }
 
-/** Column names of a statement, and an empty row to copy. */
-export interface RowShape {
-  readonly names: readonly string[];
-  readonly empty: SqlRow;
-}
+/** Returns a row by column name for values in column order. */
+export type RowMaker = (values: readonly Value[]) => SqlRow;
 
-export function shapeOf(names: readonly string[]): RowShape {
-  return { names, empty: Object.fromEntries(names.map((name) => [name, null])) };
-}
-
-/** Copies and fills an empty row, which costs half of adding one property after the other. */
-export function rowOf({ names, empty }: RowShape, values: readonly Value[]): SqlRow {
-  const row: Record<string, Value> = { ...empty };
-  for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]!;
-  return row;
+/** Compiles an object literal, which costs a quarter of filling a copied row column by column. */
+export function rowMaker(names: readonly string[]): RowMaker {
+  const parts = names.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted, and the statements are the server's own
+  return new Function('values', `return { ${parts.join(', ')} };`) as RowMaker;
 }

@@ -159,6 +159,7 @@ test('identifiers of a team are unique and without gaps, also with concurrent an
       text: 'SELECT sequence FROM events ORDER BY sequence',
       returnsRows: true,
       chained: false,
+      returning: null,
     })
   ).map(({ sequence }) => sequence);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));

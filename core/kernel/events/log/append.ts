@@ -59,6 +59,11 @@ export function commitAssignedRule(entityType: string): CommitAssignedRule {
   return rule;
 }
 
+const lastAppended = tenantStatement<Appended>(
+  'events.last_appended',
+  'SELECT sequence, number AS learned FROM events WHERE workspace_id = :ws ORDER BY sequence DESC LIMIT 1',
+);
+
 /**
  * The columns `issue_id` and `number` contain the subject and the commit-assigned value of any entity; their
  * names date from the time when only issues had them.
@@ -70,9 +75,8 @@ export function appendStatement(name: string, commitAssigned: string): Statement
     `INSERT INTO events (workspace_id, sequence, id, type, created_at, entity_type, entity_id, issue_id, number,
        actor_json, cause_json, request_id, traceparent, data_json, packed)
      VALUES (:ws, (SELECT coalesce(max(sequence), 0) + 1 FROM events WHERE workspace_id = :ws), :id, :type, :createdAt,
-       :entityType, :entityId, :subjectId, ${commitAssigned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
-     RETURNING sequence, number AS learned`,
-    { chained: true },
+       :entityType, :entityId, :subjectId, ${commitAssigned}, :actor, :cause, :requestId, :traceparent, :data, :packed)`,
+    { chained: true, returning: lastAppended },
   );
 }
 

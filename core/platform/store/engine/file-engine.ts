@@ -10,7 +10,7 @@ import { incompleteCopy } from '../integrity/identity.ts';
 import { readOnlyUri } from '../integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { createReaders, type ChargeRead, type Readers } from './readers.ts';
-import { systemStatement, type Params, type Statement, bind, rowOf } from '../statement.ts';
+import { systemStatement, type Params, type Statement, bind } from '../statement.ts';
 import { StoreError, type Reads, type Store, type Scope } from '../store.ts';
 import { createEncoder, type TakeOrder } from '../writer/wire.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
@@ -130,8 +130,8 @@ function readRows<R>(
   params: Params,
   workspaceId: string | null,
 ): R[] {
-  const { prepared, columns } = compile(statement);
-  return prepared.all(bind(statement, params, workspaceId)).map((values) => rowOf(columns, values)) as R[];
+  const { prepared, toRow } = compile(statement);
+  return prepared.all(bind(statement, params, workspaceId)).map(toRow) as R[];
 }
 
 interface ReadsOptions {
@@ -155,7 +155,7 @@ function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions
     }
   };
   const read = async <R>(scope: Scope, statement: Statement<R>, params: Params): Promise<R[]> => {
-    const { pace, columns } = compile(statement);
+    const { pace, toRow } = compile(statement);
     if (!pace?.isSlow(scope.workspaceId)) {
       const before = pace ? threadMs() : 0;
       const selected = readRows(compile, statement, params, scope.workspaceId);
@@ -165,15 +165,15 @@ function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // The rows may include a commit that the caches and the loop's connection do not reflect yet.
     await writes.commitsProcessed();
-    return rows.map((values) => rowOf(columns, values)) as R[];
+    return rows.map(toRow) as R[];
   };
   return {
     read: (scope, statement, params = {}) => mapErrors(statement, () => read(scope, statement, params)),
     readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
       mapErrors(statement, () => {
-        const { prepared, columns } = compile(statement);
+        const { prepared, toRow } = compile(statement);
         const values = prepared.get(bind(statement, params, scope.workspaceId));
-        return values === undefined ? undefined : (rowOf(columns, values) as R);
+        return values === undefined ? undefined : (toRow(values) as R);
       }),
     readSystem: (statement, params = {}) =>
       mapErrors(statement, () => readRows(compile, statement, params, null)),

@@ -3,7 +3,14 @@ import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine/engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine, openHeadWriter } from './engine.ts';
-import { faultToWire, type WriterReply, type WriterRequest, type FromThread, type ToThread } from './wire.ts';
+import {
+  faultToWire,
+  fromThreadText,
+  type FromThread,
+  type WireBatch,
+  type WriterReply,
+  type WriterRequest,
+} from './wire.ts';
 
 const loop = parentPort;
 if (!loop) throw new Error('The writer must run in a worker thread.');
@@ -12,12 +19,12 @@ if (!loop) throw new Error('The writer must run in a worker thread.');
 const engines = new Map<number, Engine | StoreError>();
 
 loop.on('message', (message: string) => {
-  const { store, ask } = JSON.parse(message) as ToThread;
+  const { store, ask, batches } = fromThreadText(message);
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer received \`${ask.do}\` for a store that is not open.`);
   if (ask.do === 'close') engines.delete(store);
-  const answered = engine instanceof StoreError ? refusal(ask, engine) : answerOf(engine, ask);
+  const answered = engine instanceof StoreError ? refusal(ask, engine) : answerOf(engine, ask, batches);
   void Promise.resolve(answered).then((answer) =>
     loop.postMessage(JSON.stringify({ store, answer } satisfies FromThread)),
   );
@@ -30,10 +37,14 @@ function refusal(ask: Question, fault: StoreError): WriterReply {
   return ask.do === 'commit' ? faultToWire(fault, true) : null;
 }
 
-function answerOf(engine: Engine, ask: Question): WriterReply | Promise<WriterReply> {
+function answerOf(
+  engine: Engine,
+  ask: Question,
+  batches: readonly WireBatch[],
+): WriterReply | Promise<WriterReply> {
   switch (ask.do) {
     case 'commit':
-      return engine.commit(ask);
+      return engine.commit({ statements: ask.statements, batches });
     case 'checkpoint':
       engine.checkpoint(ask.nowMs);
       return null;

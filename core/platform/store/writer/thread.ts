@@ -12,7 +12,8 @@ import {
   type FromThread,
   type GroupAnswer,
   type TakeOrder,
-  type ToThread,
+  toThreadText,
+  type WireBatch,
   type WireGroup,
 } from './wire.ts';
 
@@ -92,14 +93,18 @@ function startThread(): Thread {
   worker.on('error', ended);
   worker.on('exit', (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
-  const post = (store: number, ask: WriterRequest): void =>
-    worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: WriterRequest): Promise<WriterReply> =>
+  const post = (store: number, ask: WriterRequest, batches?: readonly WireBatch[]): void =>
+    worker.postMessage(toThreadText({ store, ask }, batches));
+  const ask = (
+    store: number,
+    question: WriterRequest,
+    batches?: readonly WireBatch[],
+  ): Promise<WriterReply> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (pending.size === 0) worker.ref();
       pending.set(store, resolve);
-      post(store, question);
+      post(store, question, batches);
     });
 
   return {
@@ -107,17 +112,20 @@ function startThread(): Thread {
       const store = stores++;
       post(store, { do: 'open', ...where, walArchive: copying?.walArchive ?? null });
       return createWriter(
-        (question) => ask(store, question),
+        (question, batches) => ask(store, question, batches),
         () => copying?.nowMs() ?? 0,
       );
     },
   };
 }
 
-function createWriter(ask: (question: WriterRequest) => Promise<WriterReply>, nowMs: () => number): Writer {
+function createWriter(
+  ask: (question: WriterRequest, batches?: readonly WireBatch[]) => Promise<WriterReply>,
+  nowMs: () => number,
+): Writer {
   return {
-    async commit(group) {
-      const answer = await ask({ do: 'commit', ...group });
+    async commit({ statements, batches }) {
+      const answer = await ask({ do: 'commit', statements }, batches);
       if (typeof answer?.ok !== 'boolean')
         throw new Error('The writer did not return the outcome of a group.');
       return answer;

@@ -6,10 +6,17 @@ import Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { concernsStore, isEngineError } from '../engine/engine-errors.ts';
 import type { LogHead } from '../log-head.ts';
-import type { Value } from '../statement.ts';
+import { rowMaker, type Value } from '../statement.ts';
 import { StoreError } from '../store.ts';
 import type { HeadWriter } from './engine.ts';
-import { runBatch, type BatchOutcome, type WireBatch, type WireStatement } from './wire.ts';
+import {
+  runBatch,
+  valueToWire,
+  type BatchOutcome,
+  type WireBatch,
+  type WireRow,
+  type WireStatement,
+} from './wire.ts';
 
 /** A failure of a single batch (a value that a function rejects) is an Error in its place. */
 type Outcomes = readonly (BatchOutcome | Error)[];
@@ -94,7 +101,7 @@ function prepareSteps(db: Database.Database) {
     release: db.prepare('RELEASE batch'),
     undo: db.prepare('ROLLBACK TO batch'),
     moveHead: db.prepare('UPDATE log_head SET position = ?1, hash = ?2 WHERE id = 1'),
-    rowsWritten: (): number => Number((totalChanges.all([]) as Value[][])[0]![0]),
+    rowsWritten: (): number => Number((totalChanges.get([]) as Value[])[0]),
   };
 }
 
@@ -137,14 +144,10 @@ function runApart(
 
 const composedMax = 500;
 
-export interface Prepared {
+interface Prepared {
   readonly name: string;
   readonly chained: boolean;
-  /** Column names; null if the statement returns no rows. */
-  readonly columns: readonly string[] | null;
-  all(values: readonly Value[]): Value[][];
-  /** @returns the number of changed rows */
-  run(values: readonly Value[]): number;
+  run(values: readonly Value[]): { readonly changed: number; readonly rows: readonly WireRow[] };
 }
 
 /** @throws libsql's error for invalid SQL */
@@ -178,14 +181,33 @@ export function createPrepare(db: Database.Database): {
   };
 }
 
-function prepareOn(db: Database.Database, { name, text, returnsRows, chained }: WireStatement): Prepared {
-  const prepared = db.prepare(text);
-  if (returnsRows) prepared.raw(true);
-  return {
-    name,
-    chained,
-    columns: returnsRows ? prepared.columns().map((column) => column.name) : null,
-    all: (values) => prepared.all(values) as Value[][],
-    run: (values) => prepared.run(values).changes,
+function prepareOn(db: Database.Database, statement: WireStatement): Prepared {
+  const { name, chained } = statement;
+  return { name, chained, run: runnerOn(db, statement) };
+}
+
+const none: readonly WireRow[] = [];
+
+function runnerOn(db: Database.Database, { text, returnsRows, returning }: WireStatement): Prepared['run'] {
+  const write = db.prepare(text);
+  if (returnsRows) {
+    const toRow = toWireRow(write.raw(true));
+    return (values) => {
+      const rows = (write.all(values) as Value[][]).map(toRow);
+      return { changed: rows.length, rows };
+    };
+  }
+  if (!returning) return (values) => ({ changed: write.run(values).changes, rows: none });
+  const select = db.prepare(returning.text).raw(true);
+  const toRow = toWireRow(select);
+  return (values) => {
+    const { changes: changed } = write.run(values);
+    const row = changed === 0 ? undefined : select.get(returning.from.map((at) => values[at]!));
+    return { changed, rows: row === undefined ? none : [toRow(row as Value[])] };
   };
+}
+
+function toWireRow(prepared: Database.Statement): (values: Value[]) => WireRow {
+  const toRow = rowMaker(prepared.columns().map(({ name }) => name));
+  return (values) => toRow(values.map(valueToWire) as Value[]) as WireRow;
 }

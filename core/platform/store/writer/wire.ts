@@ -6,28 +6,31 @@ import type { Compile } from '../compile.ts';
 import { constraintOf } from '../engine/engine-errors.ts';
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
-import { asInteger, inOrder, rowOf, shapeOf, type SqlRow, type Statement, type Value } from '../statement.ts';
+import { asInteger, inOrder, type SqlRow, type Statement, type Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type Op, type StoreFault } from '../store.ts';
-import type { Prepare, Prepared } from './transaction.ts';
+import type { Prepare } from './transaction.ts';
 
 export interface WireStatement {
   readonly name: string;
   readonly text: string;
   readonly returnsRows: boolean;
   readonly chained: boolean;
+  /** Select whose rows a write returns, and the positions of its values among those of the write. */
+  readonly returning: { readonly text: string; readonly from: readonly number[] } | null;
 }
 
 /** Encodes values that JSON lacks as text: large integers as decimal digits, bytes in base64. */
-type WireValue = string | number | null | { readonly integer: string } | { readonly bytes: string };
+export type WireValue = string | number | null | { readonly integer: string } | { readonly bytes: string };
 
-interface WireOp {
-  /** Number of a statement that was sent before, or the statement itself. */
-  readonly statement: number | WireStatement;
-  readonly values: readonly WireValue[];
-  readonly expectRows: 1 | null;
-}
+/** Number of a statement that was sent before, or the statement itself; its values; the expected number of rows. */
+type WireOp = readonly [
+  statement: number | WireStatement,
+  values: readonly WireValue[],
+  expectRows: 1 | null,
+];
 
-export type WireBatch = readonly WireOp[];
+/** JSON of the ops of a batch. It is encoded once, and the thread extends the hash chain by this text. */
+export type WireBatch = string;
 
 export interface WireGroup {
   /** Newly used statements; their numbers continue from the last one. */
@@ -44,7 +47,8 @@ export type WriterRequest =
       /** Segment folder of the continuous copy; null if none is made. */
       readonly walArchive: string | null;
     }
-  | ({ readonly do: 'commit' } & WireGroup)
+  /** The batches follow the request, each on a line of its own. */
+  | { readonly do: 'commit'; readonly statements: readonly WireStatement[] }
   | { readonly do: 'checkpoint'; readonly nowMs: number }
   | { readonly do: 'verify'; readonly all: boolean }
   | { readonly do: 'reclaim'; readonly pages: number }
@@ -62,14 +66,10 @@ interface WireError {
   readonly stack: string | null;
 }
 
-/** Rows returned by an op; null if the statement returns none. */
-type WireRows = {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly WireValue[])[];
-} | null;
+export type WireRow = Readonly<Record<string, WireValue>>;
 
 export type WireOutcome =
-  | { readonly ok: true; readonly rows: readonly WireRows[] }
+  | { readonly ok: true; readonly rows: readonly (readonly WireRow[])[] }
   | Extract<CommitOutcome, { ok: false }>
   | { readonly ok: 'error'; readonly error: WireError };
 
@@ -113,6 +113,15 @@ export interface ToThread {
   readonly ask: WriterRequest;
 }
 
+/** Returns the message of a request. JSON contains no line feed, so lines separate its parts. */
+export const toThreadText = (request: ToThread, batches: readonly WireBatch[] = []): string =>
+  [JSON.stringify(request), ...batches].join('\n');
+
+export function fromThreadText(text: string): ToThread & { readonly batches: readonly WireBatch[] } {
+  const [request = '', ...batches] = text.split('\n');
+  return { ...(JSON.parse(request) as ToThread), batches };
+}
+
 /** An `open` has no response: the first commit returns its error. */
 export interface FromThread {
   readonly store: number;
@@ -145,12 +154,14 @@ export function createEncoder(compile: Compile): Encoder {
 
   return {
     batch: (ops) =>
-      ops.map(({ statement, params, scope, expectRows = null }) => {
-        compile(statement);
-        const workspaceId = scope?.workspaceId ?? null;
-        const values = inOrder(statement, params, workspaceId, valueToWire);
-        return { statement: refer(statement), values, expectRows };
-      }),
+      JSON.stringify(
+        ops.map(({ statement, params, scope, expectRows = null }): WireOp => {
+          compile(statement);
+          if (statement.returning) compile(statement.returning);
+          const values = inOrder(statement, params, scope?.workspaceId ?? null, valueToWire);
+          return [refer(statement), values, expectRows];
+        }),
+      ),
     group(batches) {
       const statements = unsent;
       unsent = [];
@@ -159,24 +170,37 @@ export function createEncoder(compile: Compile): Encoder {
   };
 }
 
-function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
-  return { name, text, returnsRows, chained };
+function wireStatement({
+  name,
+  text,
+  params,
+  returnsRows,
+  chained,
+  returning,
+}: Statement<unknown>): WireStatement {
+  const then = returning && {
+    text: returning.text,
+    from: returning.params.map((param) => params.indexOf(param)),
+  };
+  return { name, text, returnsRows, chained, returning: then };
 }
 
 /**
  * Runs the ops of one batch in order inside the open transaction, up to the first failure. Does not roll
  * back: the caller must undo the changes of a batch that fails or throws.
- * @param chain hash of the log head, extended by the event log entries of a successful batch
+ * @param chain hash of the log head, extended by a successful batch that appends to the event log
  * @throws errors of libsql, except constraint violations
  */
 export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
-  const returned: WireRows[] = [];
-  const links: string[] = [];
-  for (const [index, { statement, values, expectRows }] of batch.entries()) {
+  const returned: (readonly WireRow[])[] = [];
+  let isChained = false;
+  for (const [index, [statement, values, expectRows]] of (JSON.parse(batch) as WireOp[]).entries()) {
     const prepared = prepare(statement);
     let changed: number;
     try {
-      changed = runOp(prepared, values.map(toBind), returned);
+      const done = prepared.run(values.map(toBind));
+      returned.push(done.rows);
+      ({ changed } = done);
     } catch (error) {
       const reason = constraintOf(error);
       if (!reason) throw error;
@@ -186,28 +210,17 @@ export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): Batch
       const message = `${prepared.name} changed ${changed} rows`;
       return { ok: false, op: index, reason: 'lost_race', message };
     }
-    if (prepared.chained) links.push(JSON.stringify([values, returned[index]!]));
+    isChained ||= prepared.chained;
   }
-  for (const link of links) chain.update(link);
+  if (isChained) chain.update(batch);
   return { ok: true, rows: returned };
-}
-
-/** Adds the returned rows to `returned`. @returns the number of changed rows */
-function runOp({ run, all, columns }: Prepared, values: Value[], returned: WireRows[]): number {
-  if (columns === null) {
-    returned.push(null);
-    return run(values);
-  }
-  const rows = all(values).map((row) => row.map(valueToWire));
-  returned.push({ columns, rows });
-  return rows.length;
 }
 
 function toBind(value: WireValue): Value {
   return asInteger(valueFromWire(value));
 }
 
-function valueToWire(value: Value): WireValue {
+export function valueToWire(value: Value): WireValue {
   if (typeof value === 'bigint') return { integer: value.toString() };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
   return value;
@@ -220,14 +233,13 @@ function valueFromWire(value: WireValue): Value {
 
 export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
   if (outcome.ok === 'error') return errorFromWire(outcome.error);
-  return outcome.ok ? { ok: true, rows: outcome.rows.map(rowsFromWire) } : outcome;
+  return outcome.ok ? { ok: true, rows: outcome.rows.map((rows) => rows.map(rowFromWire)) } : outcome;
 }
 
-function rowsFromWire(returned: WireRows): readonly SqlRow[] {
-  if (!returned) return [];
-  const { columns, rows } = returned;
-  const shape = shapeOf(columns);
-  return rows.map((values) => rowOf(shape, values.map(valueFromWire)));
+/** Returns the same row, unless it has a value that JSON lacks. */
+function rowFromWire(row: WireRow): SqlRow {
+  if (!Object.values(row).some((value) => typeof value === 'object' && value !== null)) return row as SqlRow;
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, valueFromWire(value)]));
 }
 
 export function errorToWire(error: unknown): WireError {

@@ -3,11 +3,12 @@
 // the log.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openFileEngine } from '../engine/file-engine.ts';
-import { openLogHead } from '../log-head.ts';
+import { openLogHead, readLogHead } from '../log-head.ts';
 import { migrate } from '../migrate.ts';
 import { composedStatement, systemStatement, tenantStatement, type Value } from '../statement.ts';
 import { scopeOf, systemOp, tenantOp, type Store } from '../store.ts';
@@ -82,6 +83,38 @@ test('bytes and null are transferred in both directions', async () => {
   const [bytes, none] = outcome.rows.map(([row]) => row!);
   expect([bytes!.type, none!.type, none!.value]).toEqual(['blob', 'null', null]);
   expect([...(bytes!.value as Uint8Array)]).toEqual([0, 255, 7]);
+});
+
+const counted = tenantStatement<{ consumer: string; sequence: number }>(
+  'writer_test.counted',
+  'SELECT consumer, sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
+);
+const count = tenantStatement(
+  'writer_test.count',
+  'UPDATE cursors SET sequence = sequence + :by WHERE consumer = :consumer AND workspace_id = :ws',
+  { chained: true, returning: counted },
+);
+
+test('a write returns the row of its select, and none if it changed nothing', async () => {
+  const { store } = open();
+  const outcome = await store.commit([
+    tenantOp(scope, put, { consumer: 'a' }),
+    tenantOp(scope, count, { consumer: 'a', by: 4 }),
+    tenantOp(scope, count, { consumer: 'b', by: 4 }),
+  ]);
+  expect(outcome).toEqual({ ok: true, rows: [[], [{ consumer: 'a', sequence: 5 }], []] });
+});
+
+test('the hash of the log head covers the values of chained writes, and only of them', async () => {
+  const { store, path } = open();
+  const hash = (): string => readLogHead(join(dirname(path), 'log-head')).hash;
+  const following = (before: string): string => createHash('sha256').update(before).digest('hex');
+  const start = hash();
+  await store.commit([tenantOp(scope, put, { consumer: 'a' })]);
+  expect(hash()).toBe(following(start));
+  const before = hash();
+  await store.commit([tenantOp(scope, count, { consumer: 'a', by: 1 })]);
+  expect(hash()).not.toBe(following(before));
 });
 
 /** Wraps the real thread; the test controls when responses arrive. */
