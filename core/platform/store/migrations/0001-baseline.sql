@@ -233,34 +233,53 @@ CREATE TABLE issues (
   FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id),
   FOREIGN KEY (workspace_id, parent_id) REFERENCES issues (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
+-- A creation without parent, project, cycle and external id writes eight of these indexes. Each serves a list
+-- of docs/spec/api.md, which test/api/list-plans.test.ts checks by name, or the reads below.
+
+-- Identifiers such as ENG-7, current and former.
 CREATE UNIQUE INDEX issues_number ON issues (workspace_id, team_id, number);
+-- Issues by external id, which are unique.
 CREATE UNIQUE INDEX issues_external ON issues (workspace_id, external_source, external_id)
   WHERE external_id IS NOT NULL;
+-- Newest first, `sort=createdAt`, and filters by creation time.
 CREATE INDEX issues_created ON issues (workspace_id, created_at, id) WHERE deleted_at IS NULL;
+-- `sort=updatedAt` and `updatedSince`, by which clients synchronize.
 CREATE INDEX issues_updated ON issues (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
+-- `team=`, and the issues of a team that wake from a snooze.
 CREATE INDEX issues_team ON issues (workspace_id, team_id, created_at, id) WHERE deleted_at IS NULL;
+-- `assignee=`.
 CREATE INDEX issues_assignee ON issues (workspace_id, assignee_id, created_at, id)
   WHERE deleted_at IS NULL AND assignee_id IS NOT NULL;
+-- Filter by creator.
 CREATE INDEX issues_creator ON issues (workspace_id, creator_id, created_at, id) WHERE deleted_at IS NULL;
+-- Filter by project.
 CREATE INDEX issues_project ON issues (workspace_id, project_id, created_at, id)
   WHERE deleted_at IS NULL AND project_id IS NOT NULL;
+-- `parent=`.
 CREATE INDEX issues_parent ON issues (workspace_id, parent_id, created_at, id)
   WHERE deleted_at IS NULL AND parent_id IS NOT NULL;
 -- system: retention.
 CREATE INDEX issues_deleted ON issues (deleted_at) WHERE deleted_at IS NOT NULL;
 -- Includes deleted issues, for the checks of foreign keys.
 CREATE INDEX issues_children ON issues (workspace_id, parent_id) WHERE parent_id IS NOT NULL;
+-- `deleted=only`.
 CREATE INDEX issues_trash ON issues (workspace_id, created_at, id) WHERE deleted_at IS NOT NULL;
+-- `sort=subOrder` of a parent, and the neighbors of a sub-issue.
 CREATE INDEX issues_sub_order ON issues (workspace_id, parent_id, sub_order, id)
   WHERE deleted_at IS NULL AND parent_id IS NOT NULL;
+-- `state=`, and the counts of boards from the index alone.
 CREATE INDEX issues_state ON issues (workspace_id, state_id, created_at, id, deleted_at)
   WHERE deleted_at IS NULL;
+-- `priority=`, `sort=priority`, and the counts of boards from the index alone.
 CREATE INDEX issues_priority ON issues (workspace_id, priority, created_at, id, deleted_at)
   WHERE deleted_at IS NULL;
+-- Progress of milestones.
 CREATE INDEX issues_milestone ON issues (workspace_id, milestone_id, created_at, id)
   WHERE deleted_at IS NULL AND milestone_id IS NOT NULL;
+-- `cycle=`, and the issues that a cycle leaves.
 CREATE INDEX issues_cycle ON issues (workspace_id, cycle_id, created_at, id)
   WHERE deleted_at IS NULL AND cycle_id IS NOT NULL;
+-- `sort=slaDueAt`; not partial, because issues without a due time follow the others in one order.
 CREATE INDEX issues_sla_due ON issues (workspace_id, sla_due_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE issue_labels (
@@ -607,7 +626,6 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_id ON events (workspace_id, id);
 CREATE INDEX events_issue ON events (workspace_id, issue_id, sequence) WHERE issue_id IS NOT NULL;
-CREATE INDEX events_inbox ON events (workspace_id, sequence) WHERE type = 'inbox.item_created';
 CREATE INDEX events_object ON events (workspace_id, entity_type, entity_id, sequence) WHERE issue_id IS NULL;
 
 -- Files that hold the cause and data of old events.
