@@ -59,6 +59,24 @@ export interface Columns<E extends Entity> extends PickedFields {
   pick(names: readonly string[]): PickedFields;
 }
 
+interface ReadColumn {
+  readonly name: string;
+  readonly alias: string;
+  readonly read?: Column['read'];
+}
+
+/** Compiles an object literal, which costs a third of filling an object column by column. */
+function readerOf(plain: readonly string[], columns: readonly ReadColumn[]): (row: SqlRow) => object {
+  const reads = columns.map(({ read }) => read);
+  const parts = columns.map(({ name, alias, read }, index) => {
+    const value = `row[${JSON.stringify(alias)}] ?? null`;
+    return `${JSON.stringify(name)}: ${read ? `reads[${index}](${value})` : value}`;
+  });
+  const literal = [...plain.map((name) => `${name}: row.${name}`), ...parts].join(', ');
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted, and come from contracts
+  return new Function('reads', `return (row) => ({ ${literal} });`)(reads) as (row: SqlRow) => object;
+}
+
 /**
  * @param bySql columns whose values an expression of the insert computes: they are written without a bound
  * value
@@ -74,27 +92,13 @@ export function columnsOf<E extends Entity>(
   const written = all.filter(({ column }) => column !== undefined);
   const bound = written.filter(({ alias }) => !bySql.has(alias));
 
-  // A copy of a full template has all properties from the start, which is cheaper than adding them one by
-  // one.
-  const empty = Object.fromEntries(
-    ['id', 'version', ...all.map(({ name }) => name)].map((name) => [name, null]),
-  );
-
-  const readInto = (entity: Record<string, unknown>, row: SqlRow, some: typeof all): object => {
-    for (const { name, alias, read } of some) {
-      const value = row[alias] ?? null;
-      entity[name] = read ? read(value) : value;
-    }
-    return entity;
-  };
-
   return {
     select: [
       'id',
       'version',
       ...all.map(({ select, alias }) => (select ? `${select} AS ${alias}` : alias)),
     ].join(', '),
-    read: (row) => readInto({ ...empty, id: row.id, version: row.version }, row, all) as E,
+    read: readerOf(['id', 'version'], all) as (row: SqlRow) => E,
     written: written.map(({ alias }) => alias),
     values(entity) {
       const values: Record<string, Value> = { id: entity.id };
@@ -108,7 +112,7 @@ export function columnsOf<E extends Entity>(
       const some = all.filter(({ name }) => names.includes(name));
       return {
         select: ['id', ...some.map(({ alias }) => alias)].join(', '),
-        read: (row) => readInto({ id: row.id }, row, some),
+        read: readerOf(['id'], some),
       };
     },
   };

@@ -3,6 +3,7 @@ import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { type Statement, type Value, rowMaker, type RowMaker } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
+import { threadMs } from '../lib/process/cpu.ts';
 
 const composedMax = 500;
 
@@ -31,7 +32,8 @@ export type Compile = (statement: Statement<unknown>) => Compiled;
  */
 interface Pace {
   isSlow(workspaceId: string): boolean;
-  took(workspaceId: string, ms: number): void;
+  /** Runs a read, and notes if it was slow. */
+  timed<T>(workspaceId: string, read: () => T): T;
 }
 
 /** Duration above which a run counts as slow (milliseconds): several times that of a page of usual size. */
@@ -41,23 +43,29 @@ const slowTimes = 2;
 const slowForMs = 60_000;
 const slowWorkspacesMax = 1_000;
 
+/** Runs that were slow in succession: the first by the clock, all others by CPU time, which is costly to read. */
+interface SlowRuns {
+  readonly times: number;
+  readonly untilMs: number;
+}
+
 function createPace(scans: boolean): Pace {
-  const slow = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({
-    max: slowWorkspacesMax,
-  });
+  const slow = new LRUCache<string, SlowRuns>({ max: slowWorkspacesMax });
   return {
     isSlow(workspaceId) {
       if (scans) return true;
       const known = slow.get(workspaceId);
-      return known !== undefined && known.times >= slowTimes && known.untilMs > performance.now();
+      return known !== undefined && known.times > slowTimes && known.untilMs > performance.now();
     },
-    took(workspaceId, ms) {
-      if (ms <= slowMs) slow.delete(workspaceId);
-      else
-        slow.set(workspaceId, {
-          times: (slow.get(workspaceId)?.times ?? 0) + 1,
-          untilMs: performance.now() + slowForMs,
-        });
+    timed(workspaceId, read) {
+      const times = slow.size === 0 ? 0 : (slow.get(workspaceId)?.times ?? 0);
+      const clock = times === 0 ? (): number => performance.now() : threadMs;
+      const before = clock();
+      const result = read();
+      if (clock() - before > slowMs)
+        slow.set(workspaceId, { times: times + 1, untilMs: performance.now() + slowForMs });
+      else if (times > 0) slow.delete(workspaceId);
+      return result;
     },
   };
 }

@@ -26,7 +26,8 @@ export function createSealing(masterKey: Uint8Array): Sealing {
   const signing = createHmac('sha256', masterKey).update('signing').digest();
   const sealing = createHmac('sha256', masterKey).update('sealing').digest();
   const sign = (text: string, purpose: string) =>
-    createHmac('sha256', signing).update(`${purpose}\0${text}`).digest().subarray(0, 16);
+    // A third of the cost of createHmac.
+    new Bun.CryptoHasher('sha256', signing).update(`${purpose}\0${text}`).digest().subarray(0, 16);
   return {
     seal(text, purpose) {
       const nonce = randomBytes(12);

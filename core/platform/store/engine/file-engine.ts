@@ -16,7 +16,6 @@ import { createEncoder, type TakeOrder } from '../writer/wire.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
 import { writerThread, type Copying, type OpenWriter } from '../writer/thread.ts';
 import { isEngineError, concernsStore, faultOf, showsDamage } from './engine-errors.ts';
-import { threadMs } from '../../lib/process/cpu.ts';
 
 /** Pragmas of the event loop's connection. */
 const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];
@@ -157,10 +156,8 @@ function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions
   const read = async <R>(scope: Scope, statement: Statement<R>, params: Params): Promise<R[]> => {
     const { pace, toRow } = compile(statement);
     if (!pace?.isSlow(scope.workspaceId)) {
-      const before = pace ? threadMs() : 0;
-      const selected = readRows(compile, statement, params, scope.workspaceId);
-      if (pace) pace.took(scope.workspaceId, threadMs() - before);
-      return selected;
+      const select = (): R[] => readRows(compile, statement, params, scope.workspaceId);
+      return pace ? pace.timed(scope.workspaceId, select) : select();
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // The rows may include a commit that the caches and the loop's connection do not reflect yet.
