@@ -2,6 +2,7 @@
 // time, the ids, and the staged effects of a plugin run.
 import type { Directory } from '../features/contracts.ts';
 import type { Delegation } from './changes/delegation.ts';
+import type { EntityCache } from './changes/entity-cache.ts';
 import type { Staging } from './changes/staging.ts';
 import type { Actor, Cause } from './events/event.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -29,6 +30,7 @@ export interface View {
 
 export interface Services {
   readonly store: Store;
+  readonly entities: EntityCache;
   readonly ids: Ids;
   readonly sealing: Sealing;
   readonly log: Log;

@@ -3,6 +3,7 @@
 import type { WorkerDeps } from '../../kernel/feature.ts';
 import { join } from 'node:path';
 import { createBackupSchedule, type BackupSchedule } from '../../platform/backup/schedule.ts';
+import { EntityCache } from '../../kernel/changes/entity-cache.ts';
 import { createCommitter, type Committer } from '../../kernel/changes/commit.ts';
 import { createWorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import { createCopier, type Copier } from '../../platform/backup/copy/copier.ts';
@@ -261,6 +262,7 @@ function createServices(
 ): Services {
   return {
     store: opened.store,
+    entities: new EntityCache(opened.store),
     ids: createIds(nowMs),
     sealing: createSealing(masterKey),
     log,

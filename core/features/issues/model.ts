@@ -5,6 +5,7 @@ import { json, type Column, isoTime } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
+import { placeOfIssue } from './part.ts';
 import { issueNumber, issueOps, purgeOps } from './rows.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/index.ts';
@@ -37,6 +38,11 @@ const storedFields = {
     select:
       '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
     read: (value) => (value === null ? [] : String(value).split(',')),
+    cached: {
+      dependencies: [{ table: 'issue_labels', key: 'issue_id', columns: new Set(['label_id']) }],
+      // Rows come in the order of their key.
+      settle: ({ labelIds }: { labelIds: readonly string[] }) => labelIds.toSorted(),
+    },
   } as Column<readonly string[]>,
   /** Values of custom fields; null if there are none. */
   fieldValues: json<FieldValues | null>('fields_json'),
@@ -44,6 +50,11 @@ const storedFields = {
   parentPlace: {
     select:
       "(SELECT p.team_id || ' ' || p.number FROM issues AS p WHERE p.workspace_id = :ws AND p.id = issues.parent_id)",
+    cached: {
+      dependencies: [placeOfIssue],
+      // The parent may have moved since the change was planned, or may get its number in the same commit.
+      settle: ({ parentId }: { parentId: string | null }) => (parentId === null ? null : undefined),
+    },
   } as Column<string | null>,
 };
 
@@ -85,7 +96,11 @@ export const issueModel = modelOf(issue, {
     values: parseIdentifier,
     former: { table: 'former_identifiers', id: 'issue_id' },
   },
-  commitAssigned: { rule: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
+  commitAssigned: {
+    rule: issueNumber,
+    field: 'number',
+    of: (issue) => (issue.number === null ? issue.id : null),
+  },
   toResponse(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);
     const identifier = `${team?.key ?? ''}-${issue.number ?? ''}`;

@@ -1,6 +1,8 @@
 // Shared storage rules of objects that belong to an issue, such as comments: they show the issue, belong to
 // its team, and their events wait for the number of an issue created in the same batch.
 import { plain, type Column } from '../../kernel/changes/operations.ts';
+import type { Entity } from '../../kernel/changes/change.ts';
+import type { Dependency } from '../../kernel/changes/sources.ts';
 import type { View } from '../../kernel/context.ts';
 import { issueNumber } from './rows.ts';
 
@@ -13,6 +15,14 @@ interface IssuePart {
   readonly issuePlace: string;
 }
 
+/** Team and number of an issue, as values of other objects include them. */
+export const placeOfIssue: Dependency = {
+  table: 'issues',
+  key: null,
+  columns: new Set(['team_id', 'number']),
+  ignoresInserts: true,
+};
+
 /** @param table table whose rows have an `issue_id` */
 export function partOfIssue(table: string) {
   const of = (what: string, more = ''): string =>
@@ -20,7 +30,14 @@ export function partOfIssue(table: string) {
   return {
     stored: {
       issueId: plain<string>('issue_id'),
-      issuePlace: { select: of("i.team_id || ' ' || i.number") } as Column<string>,
+      issuePlace: {
+        select: of("i.team_id || ' ' || i.number"),
+        cached: {
+          dependencies: [placeOfIssue],
+          // The issue may have moved since the creation was planned.
+          settle: ({ issuePlace, version }: IssuePart & Entity) => (version === 1 ? undefined : issuePlace),
+        },
+      } as Column<string>,
     },
     options: {
       subjectId: ({ issueId }: IssuePart) => issueId,
@@ -30,6 +47,7 @@ export function partOfIssue(table: string) {
       },
       commitAssigned: {
         rule: issueNumber,
+        field: null,
         of: ({ issueId, issuePlace }: IssuePart) => (issuePlace.endsWith(' ') ? issueId : null),
       },
     },

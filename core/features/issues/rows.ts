@@ -198,7 +198,7 @@ export function requireOpenOps({ scope, directory }: Context, teamId: string, cy
 const addLabel = tenantStatement(
   'issue_labels.add',
   `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
-   SELECT :ws, i.id, w.id, i.created_at FROM issues AS i JOIN labels AS w ON w.workspace_id = :ws AND w.id = :labelId
+   SELECT :ws, :issueId, w.id, i.created_at FROM issues AS i JOIN labels AS w ON w.workspace_id = :ws AND w.id = :labelId
    WHERE i.workspace_id = :ws AND i.id = :issueId AND w.deleted_at IS NULL`,
 );
 

@@ -7,6 +7,7 @@ import type { View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { Actor, Cause } from '../events/event.ts';
 import { hidePending } from '../events/log/append.ts';
+import type { Source } from './sources.ts';
 
 export interface Entity {
   readonly id: string;
@@ -59,6 +60,8 @@ export interface Change {
   readonly order?: OrderVersion;
   /** True for internal rows, which emit no event. */
   readonly isSilent: boolean;
+  /** Source of the entity cache that `after` belongs to; absent if the change leaves no row as in `after`. */
+  readonly source?: Source<Entity>;
   /**
    * Id of the object that concurrent writers contend for, if not the changed one: the board of a card limit.
    */

@@ -15,6 +15,7 @@ import { idPrefixes } from '../../platform/lib/ids.ts';
 import { capital } from '../../platform/lib/text/words.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../../platform/store/store.ts';
 import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
+import type { EntityCache, PlannedEntity } from './entity-cache.ts';
 import { orderOps } from './find.ts';
 
 /** Called for every committed batch before `commit` returns, so that callers find updated caches. */
@@ -84,6 +85,8 @@ export interface Committer {
 
 export function createCommitter(options: {
   store: Store;
+  /** Absent outside of a server. */
+  entities?: EntityCache;
   ids: Ids;
   nowMs: () => number;
   baseUrl: string;
@@ -105,7 +108,8 @@ export function createCommitter(options: {
       const createdAt = options.nowMs();
       const directory = options.directoryAfter(author.directory, changes);
       const view = { directory, baseUrl, after: leftBy(changes) };
-      const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
+      const written = changes.map((change) => ({ change, ops: change.ops(scope) }));
+      const entityOps = [...orderOps(scope, changes), ...written.flatMap(({ ops }) => ops)];
       const events = eventsOf(changes, view, author, { ids, createdAt });
       // The store hands out rows one microtask after its commit resolves, which is before the caller of this
       // function continues. A wrapper of `store.commit` that adds an await must hand out the rows before its
@@ -114,9 +118,10 @@ export function createCommitter(options: {
       const appending = appendEvents(scope, events, commitAssigned);
       const lastOps = typeof last === 'function' ? last(events) : last;
       const ops = [...guards, ...entityOps, ...appending.map(({ op }) => op), ...lastOps];
+      const first = guards.length + entityOps.length;
+      options.entities?.expect(ops, scope, entitiesLeft(written, events, first));
       const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
-      const first = guards.length + entityOps.length;
       const appended = appending.map((event, index) => event.appended(outcome.rows[first + index]!));
       try {
         for (const listener of listeners) listener(scope.workspaceId, changes);
@@ -130,6 +135,20 @@ export function createCommitter(options: {
       };
     },
   };
+}
+
+/** @param first index of the op that appends the first event */
+function entitiesLeft(
+  written: readonly { readonly change: Change; readonly ops: readonly Op[] }[],
+  events: readonly NewEvent[],
+  first: number,
+): PlannedEntity[] {
+  return written.flatMap(({ change: { source, before, after }, ops }) => {
+    if (!source) return [];
+    const waits = source.assigned && after[source.assigned as keyof Entity] === null;
+    const at = waits ? events.findIndex(({ commitAssignedOf }) => commitAssignedOf === after.id) : -1;
+    return [{ source, before, after, ops, assignedBy: at < 0 ? null : first + at }];
+  });
 }
 
 /** Builds the map on first use, because few commits include one object in the event of another. */

@@ -8,6 +8,7 @@ import type { Context, Directory, View } from '../context.ts';
 import type { Change, Entity, OrderVersion } from './change.ts';
 import type { Columns } from './operations.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
+import type { Source } from './sources.ts';
 import { orderVersionTable } from '../tables.ts';
 
 /** Unique name of an object other than its id, found through a unique index. */
@@ -26,6 +27,8 @@ interface FindOptions<E extends Entity> {
   readonly name: string;
   readonly table: string;
   readonly columns: Columns<E>;
+  /** Null if rows are not cached. */
+  readonly source: Source<E> | null;
   readonly alias: Alias | undefined;
   /** Returns the team or teams of an object, for entities that have teams. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
@@ -34,35 +37,33 @@ interface FindOptions<E extends Entity> {
 }
 
 export function findingOf<E extends Entity>(finding: FindOptions<E>) {
-  const { name, table, columns, alias, teamOf, reading } = finding;
-  const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
-  const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);
-  const byIds = tenantStatement<SqlRow>(
-    `${table}.find_many`,
-    `${select} AND id IN (SELECT value FROM json_each(:ids))`,
-  );
+  const { name, table, alias, teamOf, reading } = finding;
+  const select = `SELECT ${finding.columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const { byAlias, idsByAlias } = calledSo(table, select, alias);
   const idOfFormer = formerNames(alias);
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
   const seen = (ctx: Context, found: E | undefined): E | undefined =>
     found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
-  const read = async (ctx: Context, statement: Statement<SqlRow>, params: AliasValues) => {
-    const row = await ctx.store.readOne(ctx.scope, statement, params);
+  const rows = rowsOf(finding, select);
+  const then = async (ctx: Context, found: E | undefined): Promise<E | undefined> => {
     const past = ctx.staged?.past;
-    return row && past ? (await asThen(past, finding, [columns.read(row)]))[0] : row && columns.read(row);
+    return found && past ? (await asThen(past, finding, [found]))[0] : found;
   };
   const findCalled = async (ctx: Context, values: AliasValues): Promise<E | undefined> => {
-    const found = byAlias && (await read(ctx, byAlias, values));
-    if (found) return found;
+    const found = byAlias && (await rows.called(ctx, byAlias, values));
+    if (found) return then(ctx, found);
     const id = await idOfFormer(ctx, values);
-    return id === undefined ? undefined : read(ctx, byId, { id });
+    return id === undefined ? undefined : then(ctx, await rows.one(ctx, id));
   };
 
   return {
     async find(ctx: Context, id: string): Promise<E | undefined> {
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
-        return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await read(ctx, byId, { id })));
+        return seen(
+          ctx,
+          stagedOf(ctx, id) ?? reading.note(ctx, id, await then(ctx, await rows.one(ctx, id))),
+        );
       const found = values === null ? undefined : await findCalled(ctx, values);
       reading.noteByName(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
@@ -71,8 +72,8 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
     async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const wanted = namesWithValues(alias, names, ctx);
       if (!idsByAlias || wanted.length === 0) return new Map();
-      const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
-      const ids = new Map(rows.map((row) => [row.name, row.id]));
+      const called = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
+      const ids = new Map(called.map((row) => [row.name, row.id]));
       for (const candidate of names) {
         const values = ids.has(candidate) ? undefined : alias?.values(candidate, ctx);
         const id = values && (await idOfFormer(ctx, values));
@@ -83,14 +84,51 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
     },
     /** Returns the existing objects, in no particular order. @param ids ids only */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
-      const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
-      const found = rows.map((row) => columns.read(row));
+      const found = await rows.many(ctx, ids);
       reading.noteMany(ctx, ids, found);
       const past = ctx.staged?.past;
       const entities = past ? await asThen(past, finding, found) : found;
       return entities.flatMap((entity) =>
         entity ? (seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []) : [],
       );
+    },
+  };
+}
+
+/** Returns functions that find rows as stored, those by id in the entity cache first. */
+function rowsOf<E extends Entity>({ table, columns, source }: FindOptions<E>, select: string) {
+  const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);
+  const byIds = tenantStatement<SqlRow>(
+    `${table}.find_many`,
+    `${select} AND id IN (SELECT value FROM json_each(:ids))`,
+  );
+  const readOne = async ({ store, scope }: Context, id: string): Promise<E | null> => {
+    const row = await store.readOne(scope, byId, { id });
+    return row ? columns.read(row) : null;
+  };
+  return {
+    async one(ctx: Context, id: string): Promise<E | undefined> {
+      if (!source) return (await readOne(ctx, id)) ?? undefined;
+      return (await ctx.entities.through(source, ctx.scope, id, () => readOne(ctx, id))) ?? undefined;
+    },
+    async called(ctx: Context, statement: Statement<SqlRow>, values: AliasValues): Promise<E | undefined> {
+      const add = source && ctx.entities.reading(source, ctx.scope);
+      const row = await ctx.store.readOne(ctx.scope, statement, values);
+      const entity = row && columns.read(row);
+      if (entity) add?.(entity.id, entity);
+      return entity;
+    },
+    async many(ctx: Context, ids: readonly string[]): Promise<E[]> {
+      const { entities, scope } = ctx;
+      const cached = ids.map((id) => (source ? entities.get(source, scope, id) : undefined));
+      const missing = ids.filter((_, index) => cached[index] === undefined);
+      const known = cached.filter((entity) => entity !== undefined && entity !== null);
+      if (missing.length === 0) return known;
+      const add = source && entities.reading(source, scope);
+      const rows = await ctx.store.read(scope, byIds, { ids: JSON.stringify(missing) });
+      const found = new Map(rows.map((row) => [String(row.id), columns.read(row)]));
+      for (const id of missing) add?.(id, found.get(id) ?? null);
+      return [...known, ...found.values()];
     },
   };
 }

@@ -18,6 +18,7 @@ import {
 import type { Column, EntityOps, PickedFields } from './operations.ts';
 import { areAmong, type Alias, type AsItWas } from './find.ts';
 import type { ReadSet } from './reads.ts';
+import type { AnySource, Source } from './sources.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -38,7 +39,12 @@ export interface ModelOptions<E extends Entity> {
    * Rule for the commit-assigned value of the events, and the id of its object. The representation lacks the
    * value.
    */
-  readonly commitAssigned?: { readonly rule: CommitAssignedRule; of(entity: E): string | null };
+  readonly commitAssigned?: {
+    readonly rule: CommitAssignedRule;
+    /** Field with the value; null for an entity that only shows it. */
+    readonly field: (keyof E & string) | null;
+    of(entity: E): string | null;
+  };
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   readonly follows?: Follows;
@@ -84,6 +90,8 @@ export interface AnyModel {
   readonly retainsDeleted: boolean;
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
+  /** Source of the rows in the entity cache; null if they are not cached. */
+  readonly source: AnySource | null;
   pick(names: readonly string[]): PickedFields;
 }
 
@@ -128,8 +136,9 @@ const unversioned = new Set(['id', 'version', 'updatedAt']);
 export function changesOf<E extends Entity, W extends Wire>(
   spec: ModelSpec<E, W>,
   rowOps: EntityOps<E>,
+  source: Source<E> | null,
 ): EntityChanges<E> {
-  const changeOf = changeOfRow(spec, rowOps);
+  const changeOf = changeOfRow(spec, rowOps, source);
   return {
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
@@ -150,6 +159,7 @@ type ChangeOf<E> = Change & { readonly after: E };
 function changeOfRow<E extends Entity, W extends Wire>(
   spec: ModelSpec<E, W>,
   rowOps: EntityOps<E>,
+  source: Source<E> | null,
 ): (before: E | null, after: E) => ChangeOf<E> {
   const changeOf = (before: E | null, after: E): ChangeOf<E> => ({
     kind: spec.name,
@@ -158,6 +168,7 @@ function changeOfRow<E extends Entity, W extends Wire>(
     after,
     baseVersion: before?.version ?? null,
     isSilent: false,
+    ...(source && { source: source as object as Source<Entity> }),
     ops(scope) {
       const { first = [], last = [] } = spec.related?.(scope, before, after) ?? {};
       const row = before ? rowOps.update(scope, before, after) : rowOps.insert(scope, after);

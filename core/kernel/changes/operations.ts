@@ -12,6 +12,7 @@ import {
 import { type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
 import type { Context } from '../context.ts';
 import type { ChangeSet, Entity, NewEntity } from './change.ts';
+import { defineSource, type Dependency, type Source } from './sources.ts';
 import type { EntityModel } from './model.ts';
 
 /**
@@ -25,6 +26,13 @@ export interface Column<T = unknown> {
   readonly from?: string;
   read?(value: Value): unknown;
   write?(value: unknown): Value;
+  /** Makes a computed value cacheable: its entities are not cached otherwise. */
+  readonly cached?: {
+    /** Other rows that the value depends on. */
+    readonly dependencies: readonly Dependency[];
+    /** Returns the value of an entity as a read returns it after the commit; undefined if only a read can tell. */
+    settle(entity: never): unknown;
+  };
   /** Phantom type of the value. */
   readonly type?: T;
 }
@@ -57,6 +65,11 @@ export interface Columns<E extends Entity> extends PickedFields {
   /** Returns the values to bind, by column; includes the id. */
   values(entity: E): Record<string, Value>;
   pick(names: readonly string[]): PickedFields;
+  /**
+   * Declares the rows as a source of the entity cache; null if a computed value is not cacheable.
+   * @param assigned see `Source`
+   */
+  sourceIn(table: string, assigned: string | null): Source<E> | null;
 }
 
 interface ReadColumn {
@@ -115,7 +128,45 @@ export function columnsOf<E extends Entity>(
         read: readerOf(['id'], some),
       };
     },
+    sourceIn(table, assigned) {
+      const computed = all.filter(({ column }) => column === undefined);
+      if (!computed.every(({ cached }) => cached)) return null;
+      const own = new Set(['id', 'version', ...written.map(({ alias }) => alias)]);
+      return defineSource<E>(
+        [{ table, key: 'id', columns: own }, ...computed.flatMap(({ cached }) => cached!.dependencies)],
+        {
+          assigned,
+          settle: (left) => settled(left, { fields: all, bySql, assigned }) as E | undefined,
+        },
+      );
+    },
   };
+}
+
+interface Reading {
+  readonly fields: readonly (Column & { readonly name: string; readonly alias: string })[];
+  readonly bySql: ReadonlySet<string>;
+  readonly assigned: string | null;
+}
+
+/** Returns the entity as a read of its row finds it; undefined if the change lacks a value that the database computes. */
+function settled(left: Entity, { fields, bySql, assigned }: Reading): Entity | undefined {
+  const given = left as object as Readonly<Record<string, unknown>>;
+  const entity: Record<string, unknown> = { id: left.id, version: left.version };
+  for (const { name, alias, from, cached, read, write } of fields) {
+    // An expression of the insert has computed the value of a new row.
+    if (bySql.has(alias) && (name === assigned ? given[name] === null : left.version === 1)) return undefined;
+    const stored = cached ? cached.settle(left as never) : storedAs(given[from ?? name], write);
+    if (stored === undefined) return undefined;
+    entity[name] = read && !cached ? read(stored as Value) : stored;
+  }
+  return entity as object as Entity;
+}
+
+/** Returns undefined for a text that SQLite would change: it replaces surrogates without a pair. */
+function storedAs(value: unknown, write: Column['write']): unknown {
+  const stored = write ? write(value) : value;
+  return typeof stored === 'string' && !stored.isWellFormed() ? undefined : stored;
 }
 
 /** Writes the row of an entity: an insert of all columns, or an update of the changed columns. */

@@ -4,6 +4,7 @@ import { snake } from '../../platform/lib/text/words.ts';
 import type { Entity } from '../changes/change.ts';
 import { findingOf, readingOf } from '../changes/find.ts';
 import { changesOf, type EntityModel, type ModelOptions, type ModelSpec } from '../changes/model.ts';
+import type { AnySource } from '../changes/sources.ts';
 import { type Column, columnsOf, entityOpsOf, flag, json, plain } from '../changes/operations.ts';
 import type { Directory, View } from '../context.ts';
 import type { Contract, EntityResponse, StoredEntity } from '../contract/contract.ts';
@@ -67,6 +68,7 @@ export function modelOf(source: object, storage: object = {}): unknown {
   const { name, table, alias, asItWas, team, insertExpressions = {} } = spec;
   if (spec.commitAssigned) assignAtCommit(name, spec.commitAssigned.rule);
   const columns = columnsOf<Entity>(spec.fields, new Set(Object.keys(insertExpressions)));
+  const cached = columns.sourceIn(table, spec.commitAssigned?.field ?? null);
   const reading = readingOf(name, table);
   const model: EntityModel<Entity, Wire> = {
     name,
@@ -74,14 +76,15 @@ export function modelOf(source: object, storage: object = {}): unknown {
     select: columns.select,
     retainsDeleted: 'deletedAt' in spec.fields,
     isOfTeamIn: team?.isIn,
+    source: cached as AnySource | null,
     fromRow: columns.read,
     pick: columns.pick,
     asItWas,
     follows: spec.follows,
     toResponse: spec.toResponse,
-    ...findingOf({ name, table, columns, alias, teamOf: team?.of, reading, asItWas }),
+    ...findingOf({ name, table, columns, source: cached, alias, teamOf: team?.of, reading, asItWas }),
     noteList: reading.noteList,
-    ...changesOf(spec, entityOpsOf(table, columns, insertExpressions)),
+    ...changesOf(spec, entityOpsOf(table, columns, insertExpressions), cached),
     comesBack: spec.comesBack,
   };
   return model;

@@ -74,8 +74,20 @@ export interface Reads {
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
 }
 
+/** Batch that reads on the event loop include from now on. */
+export interface CommittedBatch {
+  readonly ops: readonly Op[];
+  /** Rows that each op returned. */
+  readonly rows: readonly (readonly SqlRow[])[];
+}
+
 export interface Store extends Reads {
   readonly archive: Archive;
+  /**
+   * Calls the listener whenever reads on the event loop come to include further batches, before any caller of `commit` continues. The
+   * batches are those of this store in the order of the log; null if others may have written, too.
+   */
+  onIncluded(listener: (batches: readonly CommittedBatch[] | null) => void): void;
   /** Commits a batch atomically; durable (fsync) once resolved. @throws StoreError */
   commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
   /**

@@ -276,3 +276,24 @@ test('a composed statement is checked by its own text, regardless of earlier sta
     'not bound to its workspace',
   );
 });
+
+test('listeners learn the included batches before the caller of commit continues, and that others wrote', async () => {
+  const { store, path } = open();
+  const heard: (readonly string[] | null)[] = [];
+  store.onIncluded((batches) => {
+    heard.push(batches && batches.map(({ ops }) => ops.map(({ params }) => String(params.consumer)).join()));
+  });
+  const outcomes = await Promise.all([
+    store.commit([putOp('a'), putOp('b')]),
+    store.commit([putOp('a')]).then((outcome) => ({ ...outcome, heard: [...heard] })),
+    store.commit([putOp('c')]).then((outcome) => ({ ...outcome, heard: [...heard] })),
+  ]);
+  expect(outcomes).toMatchObject([{ ok: true }, { ok: false }, { ok: true, heard: [['a,b', 'c']] }]);
+  const other = new Database(path);
+  other.exec(
+    "UPDATE log_head SET position = position + 1; UPDATE cursors SET sequence = 9 WHERE consumer = 'a'",
+  );
+  other.close();
+  await store.reclaim(0);
+  expect(heard[1]).toBeNull();
+});

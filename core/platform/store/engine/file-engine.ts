@@ -11,7 +11,7 @@ import { readOnlyUri } from '../integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from '../log-head.ts';
 import { createReaders, type ChargeRead, type Readers } from './readers.ts';
 import { systemStatement, type Params, type Statement, bind } from '../statement.ts';
-import { StoreError, type Reads, type Store, type Scope } from '../store.ts';
+import { StoreError, type CommittedBatch, type Reads, type Store, type Scope } from '../store.ts';
 import { createEncoder, type TakeOrder } from '../writer/wire.ts';
 import { GroupCommit, type Writes } from '../writer/group-commit.ts';
 import { writerThread, type Copying, type OpenWriter } from '../writer/thread.ts';
@@ -90,8 +90,13 @@ function createNoWrites(fault: StoreError): Writes {
 // be ahead of every cache, and consecutive reads could return two states. docs/decisions/0018.
 
 interface Snapshot {
-  /** Moves the read snapshot to the latest commit. Must not run while a commit is in flight. */
-  moveOn(): void;
+  /**
+   * Moves the read snapshot to the latest commit. Must not run while a commit is in flight.
+   * @param batches successful batches of the group that was committed since the last move; undefined if none was
+   */
+  moveOn(batches?: readonly CommittedBatch[]): void;
+  /** See `Store`. A position of the log that the batches do not explain shows the writes of others. */
+  onIncluded: Store['onIncluded'];
   /** Ends the snapshot. A checkpoint is complete only if no snapshot is older than the end of the log. */
   release(): void;
 }
@@ -101,23 +106,28 @@ function holdSnapshot(db: Database.Database): Snapshot {
   const begin = db.prepare('BEGIN');
   const end = db.prepare('COMMIT');
   // The snapshot of a transaction is that of its first read.
-  const look = db.prepare('SELECT 1 FROM log_head').raw(true);
+  const look = db.prepare('SELECT position FROM log_head WHERE id = 1').raw(true);
+  const listeners: Parameters<Store['onIncluded']>[0][] = [];
+  let position = Number.NaN;
 
   const release = (): void => {
     if (db.inTransaction) end.run();
   };
-  const moveOn = (): void => {
+  const moveOn: Snapshot['moveOn'] = (batches) => {
+    const expected = position + (batches ? 1 : 0);
+    position = Number.NaN;
     try {
       release();
       begin.run();
-      look.all([]);
+      position = Number((look.all([])[0] as [number] | undefined)?.[0]);
     } catch (error) {
       // The next read reports the error.
       if (!isEngineError(error)) throw error;
     }
+    for (const listener of listeners) listener(position === expected ? (batches ?? []) : null);
   };
   moveOn();
-  return { moveOn, release };
+  return { moveOn, release, onIncluded: (listener) => void listeners.push(listener) };
 }
 
 // Reads of the embedded engine: on the event loop if the statement is known to be cheap there, else in the reader pool.
@@ -225,6 +235,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
         snapshot.moveOn();
         return space;
       }),
+    onIncluded: snapshot.onIncluded,
     take: async (order) => void (await writes.between((writer) => writer.take(order))),
     status() {
       const { fault } = writes;

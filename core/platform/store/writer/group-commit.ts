@@ -1,6 +1,6 @@
 // Group commit: batches that arrive while the writer thread is busy share the next transaction and its fsync. A batch that fails does not
 // affect the others; a store fault fails all of them.
-import { StoreError, type CommitOutcome, type Op } from '../store.ts';
+import { StoreError, type CommitOutcome, type CommittedBatch, type Op } from '../store.ts';
 import type { SqlRow } from '../statement.ts';
 import { type Encoder, faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 import type { Writer } from './thread.ts';
@@ -20,8 +20,11 @@ interface Waiting {
 interface GroupCommitOptions {
   readonly writer: Writer;
   readonly encoder: Encoder;
-  /** Called after a group is committed, before its callers are notified and before the next group is sent. */
-  onCommitted(): void;
+  /**
+   * Called after a group is committed, before its callers are notified and before the next group is sent, with its successful batches;
+   * called without them after a checkpoint.
+   */
+  onCommitted(batches?: readonly CommittedBatch[]): void;
 }
 
 export interface Writes {
@@ -188,14 +191,14 @@ export class GroupCommit implements Writes {
   }
 
   #committed(group: readonly Waiting[], answer: Extract<GroupAnswer, { ok: true }>): void {
+    const outcomes = answer.outcomes.map(outcomeFromWire);
     if (answer.wroteRows) {
       this.#refused = null;
-      this.#options.onCommitted();
+      this.#options.onCommitted(committedIn(group, outcomes));
     }
     this.#groups++;
     this.#batches += group.length;
-    for (let index = 0; index < group.length; index++)
-      settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
+    for (let index = 0; index < group.length; index++) settle(group[index]!, outcomes[index]!);
   }
 
   #failed(group: readonly Waiting[], fault: StoreError, breaks: boolean): void {
@@ -223,6 +226,15 @@ export class GroupCommit implements Writes {
     const dueMs = Math.min(...this.#queue.map((batch) => batch.dueMs));
     this.#timer.schedule(this.#queue.length < groupBatchesMax ? Math.max(0, dueMs - performance.now()) : 0);
   }
+}
+
+function committedIn(
+  group: readonly Waiting[],
+  outcomes: readonly (CommitOutcome | Error)[],
+): readonly CommittedBatch[] {
+  return outcomes.flatMap((outcome, index) =>
+    !(outcome instanceof Error) && outcome.ok ? [{ ops: group[index]!.ops, rows: outcome.rows }] : [],
+  );
 }
 
 function settle(waiting: Waiting, outcome: CommitOutcome | Error): void {

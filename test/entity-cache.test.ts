@@ -1,0 +1,107 @@
+// The entity cache answers as a read does: after random operations every cached value equals its row. The seed is
+// printed, and taken from TATAMI_SEED; TATAMI_LONG=1 runs more steps.
+import { expect, test } from 'bun:test';
+import { storedModels } from '../core/app/features.ts';
+import type { Entity } from '../core/kernel/changes/change.ts';
+import type { EntityModel } from '../core/kernel/changes/model.ts';
+import { effectOf } from '../core/platform/store/effects.ts';
+import { latestSchema, schemaAt } from '../core/platform/store/engine/looking.ts';
+import { composedStatement, registeredStatements } from '../core/platform/store/statement.ts';
+import { scopeOf } from '../core/platform/store/store.ts';
+import { createSystemClock, startApp, type Json, type TestApp } from './app.ts';
+import { createWorld } from './faults/random-operations.ts';
+import { printedSeed, randomOf } from './random.ts';
+
+const schema = schemaAt(latestSchema);
+const cached = ([...storedModels.values()] as EntityModel<Entity, unknown>[]).filter(
+  ({ source }) => source !== null,
+);
+
+/** @returns the number of cached rows */
+async function compareAll({ services: { store, entities }, workspace }: TestApp): Promise<number> {
+  const scope = scopeOf(workspace.workspaceId);
+  let known = 0;
+  for (const { name, table, select, source, fromRow } of cached) {
+    const rows = await store.read(
+      scope,
+      composedStatement(`SELECT ${select} FROM ${table} WHERE workspace_id = :ws`),
+    );
+    for (const row of rows) {
+      const value = entities.get(source!, scope, String(row.id));
+      if (value === undefined) continue;
+      known++;
+      expect([name, value]).toEqual([name, fromRow(row)] as never);
+    }
+  }
+  return known;
+}
+
+test('after random operations every cached row is as a read returns it', async () => {
+  const app = await startApp({ clock: createSystemClock(), flags: { egressAllow: '127.0.0.0/8' } });
+  const world = await createWorld(app, randomOf(printedSeed()), 'http://127.0.0.1:1/');
+  let known = 0;
+  for (let step = 0; step < (process.env.TATAMI_LONG === undefined ? 80 : 1_000); step++) {
+    await (step % 8 === 7 ? world.rework() : world.step());
+    await app.settled();
+    known += await compareAll(app);
+  }
+  expect(known).toBeGreaterThan(500);
+  await app.stop();
+}, 1_800_000);
+
+test('computed values follow the changes of other objects: labels, parents that move, comments and files', async () => {
+  const app = await startApp();
+  const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
+    const { status, json, text } = await app.call(method, `/api/v1${path}`, body);
+    if (status >= 400) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+    await app.settled();
+    expect(await compareAll(app)).toBeGreaterThan(0);
+    return json;
+  };
+  await ask('POST', '/teams', { key: 'OPS' });
+  const labels: string[] = [];
+  for (const name of ['one', 'two', 'three']) labels.push((await ask('POST', '/labels', { name })).id);
+  const withLabels = { team: 'ENG', title: 'Labelled', labels: labels.toReversed() };
+  const { id } = await ask('POST', '/issues', withLabels);
+  await ask('PATCH', `/issues/${id}`, { addLabels: ['bug'], removeLabels: [labels[1]] });
+  await ask('DELETE', `/labels/${labels[0]}`);
+  const child = await ask('POST', '/issues', { team: 'ENG', title: 'Child', parentId: id });
+  await ask('PATCH', `/issues/${child.id}`, { title: 'Other child' });
+  const comment = await ask('POST', `/issues/${id}/comments`, { body: 'Said' });
+  await ask('PATCH', `/comments/${comment.id}`, { body: 'Said again' });
+  await ask('GET', `/issues/${child.id}`);
+  await ask('GET', `/comments/${comment.id}`);
+  await ask('POST', `/issues/${id}/move`, { team: 'OPS' });
+  expect((await ask('GET', `/issues/${child.id}`)).parent.identifier).toBe('OPS-1');
+  expect((await ask('GET', `/comments/${comment.id}`)).issue.identifier).toBe('OPS-1');
+  // The number of a parent that is created in the same commit is not known to the change of its child.
+  const template = await ask('POST', '/templates', { name: 'Steps', team: 'ENG', subIssues: ['First'] });
+  const parent = await ask('POST', '/issues', { team: 'ENG', title: 'Parent', templateId: template.id });
+  await ask('POST', `/issues/${parent.id}/comments`, { body: 'Later' });
+  await app.stop();
+});
+
+test('the models of issues, their parts, projects, teams, webhooks and plugins are cached', () => {
+  const names = new Set(cached.map(({ name }) => name));
+  const expected = ['issue', 'comment', 'subscriber', 'project', 'team', 'webhook', 'plugin'];
+  expect(expected.filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('the written table of every declared statement is known', () => {
+  const tables = new Set(schema.filter(({ type }) => type === 'table').map(({ name }) => name));
+  for (const statement of registeredStatements()) {
+    const effect = effectOf(statement);
+    if (effect) expect([statement.name, tables.has(effect.table)]).toEqual([statement.name, true]);
+  }
+});
+
+test('no trigger and no foreign key changes rows that are cached, because no statement shows it', () => {
+  const ofModels = new Set(cached.map(({ table }) => table));
+  for (const { type, sql } of schema) {
+    if (type === 'trigger') {
+      const body = sql.slice(sql.search(/\bBEGIN\b/)).replace(/^BEGIN|;\s*END$/g, '');
+      const written = body.split(';').map((one) => effectOf(composedStatement(one))?.table ?? '');
+      expect([sql, written.filter((table) => ofModels.has(table))]).toEqual([sql, []]);
+    } else expect([sql, /\bON (DELETE|UPDATE) (CASCADE|SET)\b/i.test(sql)]).toEqual([sql, false]);
+  }
+});
