@@ -74,7 +74,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   feature: {
     of: ['core/kernel/'],
     may: ['changes', 'resource'],
-    types: ['lib', 'contract', 'store', 'http', 'reactions'],
+    types: ['lib', 'contract', 'store', 'events', 'http', 'reactions'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {

@@ -1,7 +1,10 @@
 // Reactions and timers run exactly once for each event and due time, despite concurrent writes, restarts and
 // clock changes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Change } from '../core/kernel/changes/change.ts';
+import type { Context } from '../core/kernel/context.ts';
 import { createFreshEvents } from '../core/kernel/events/consumers/fresh.ts';
+import { createPositions, moveCursor } from '../core/kernel/events/consumers/positions.ts';
 import { projectModel } from '../core/features/projects/index.ts';
 import {
   timerOp,
@@ -12,7 +15,8 @@ import {
 import type { Reaction } from '../core/kernel/event-reactions/reaction.ts';
 import { createReactions, type Reactions } from '../core/kernel/event-reactions/reactions.ts';
 import { emptyDirectory } from '../core/kernel/resource/directory.ts';
-import { scopeOf, type Scope } from '../core/platform/store/store.ts';
+import { tenantStatement } from '../core/platform/store/statement.ts';
+import { scopeOf, tenantOp, type Scope } from '../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from './app.ts';
 
 let app: TestApp;
@@ -27,10 +31,11 @@ const v1 = '/api/v1';
 const directoryOf = () => emptyDirectory;
 
 /** Starts reactions as another process would, which reads the log without notifications of this one. */
-function reacting(reaction: Reaction): Reactions {
+function reacting(...reactions: readonly Reaction[]): Reactions {
   const { services, committer, clock } = app;
   const fresh = createFreshEvents();
-  return createReactions({ services, committer, clock, directoryOf, fresh }, [reaction]);
+  const positions = createPositions({ ...services, clock });
+  return createReactions({ services, committer, directoryOf, fresh, positions }, reactions);
 }
 
 async function make(path: string, body: object): Promise<Json> {
@@ -41,6 +46,15 @@ async function make(path: string, body: object): Promise<Json> {
 
 const eventsAfter = async (after: number): Promise<Json[]> =>
   (await app.call('GET', `${v1}/events?limit=100&after=${after}`)).json.data;
+
+function newProject(ctx: Context, name: string): Change {
+  const now = ctx.nowMs();
+  return projectModel.create({
+    ...{ id: ctx.ids.next('prj'), name, description: '', status: 'backlog' },
+    ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
+    ...{ members: [], icon: null, color: null, archivedAt: null, deletedAt: null },
+  } as Parameters<typeof projectModel.create>[0]);
+}
 
 /** A reaction that marks each new project. */
 const marking = (name: string, before = (_id: string): Promise<unknown> => Promise.resolve()): Reaction => ({
@@ -135,6 +149,56 @@ test('a failing event is logged and skipped, and later events are processed', as
   expect(app.logs.filter(({ message }) => message === 'reaction to an event failed').length).toBe(1);
 });
 
+test('what several reactions write for a burst is one commit with all their positions', async () => {
+  const first = await app.lastSequence();
+  for (let n = 0; n < 20; n++) await make('/projects', { name: `Burst ${n}` });
+  await app.settled();
+  const { store } = app.services;
+  const commit = store.commit.bind(store);
+  const batches: string[][] = [];
+  for (const name of ['joined', 'added'])
+    await commit([tenantOp(scope, moveCursor, { consumer: `reaction ${name}`, from: 0, to: first })]);
+  const adding = (name: string): Reaction => ({
+    name,
+    subscribesTo: (type) => type === 'project.created',
+    react: (ctx) => Promise.resolve({ changes: [newProject(ctx, name)] }),
+  });
+  const both = reacting(marking('joined'), adding('added'));
+  store.commit = (ops, options) => {
+    batches.push(ops.map(({ statement }) => statement.name));
+    return commit(ops, options);
+  };
+  await both.start();
+  await both.settled();
+  store.commit = commit;
+  await both.stop();
+  const writing = batches.filter((names) => names.includes('events.append'));
+  expect(writing.length).toBe(1);
+  expect(writing[0]!.filter((name) => name === 'cursors.move').length).toBe(2);
+  expect(writing[0]!.filter((name) => name === 'events.append').length).toBe(40);
+});
+
+test('a reaction whose writes cannot be committed does not stop the others', async () => {
+  const project = await make('/projects', { name: 'Beside a failure' });
+  const refused = tenantStatement(
+    'test.refused',
+    'UPDATE cursors SET sequence = sequence WHERE workspace_id = :ws AND consumer = :none',
+  );
+  const failing: Reaction = {
+    name: 'failing',
+    subscribesTo: (type) => type === 'project.created',
+    react: () =>
+      Promise.resolve({ changes: [], ops: [tenantOp(scope, refused, { none: '' }, { expectRows: 1 })] }),
+  };
+  const both = reacting(failing, marking('beside'));
+  await both.start();
+  const described = async (): Promise<string> =>
+    (await app.call('GET', `${v1}/projects/${project.id}`)).json.description;
+  while ((await described()) !== ' beside') await new Promise((resolve) => setImmediate(resolve));
+  await both.stop();
+  expect(await described()).toBe(' beside');
+});
+
 test('a later rule does not reprocess events that had no effect', async () => {
   const project = await make('/projects', { name: 'Before the rule' });
   const nothingYet = reacting({ ...marking('rule'), react: () => Promise.resolve({ changes: [] }) });
@@ -159,13 +223,7 @@ function ringing(name: string): { timers: DueTimers } {
     name,
     isSetBy: () => false,
     fire(ctx, id) {
-      const now = ctx.nowMs();
-      const change = projectModel.create({
-        ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
-        ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
-        ...{ members: [], icon: null, color: null, archivedAt: null, deletedAt: null },
-      } as Parameters<typeof projectModel.create>[0]);
-      return Promise.resolve({ changes: [change] });
+      return Promise.resolve({ changes: [newProject(ctx, `${name} ${id}`)] });
     },
   };
   const owner = `process ${processCount++}`;

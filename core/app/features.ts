@@ -137,6 +137,7 @@ export const resourceRoutes: readonly Route[] = [
 ];
 
 export const eventReactions = features.flatMap((feature) => feature.reactions ?? []);
+export const projections = features.flatMap((feature) => feature.projections ?? []);
 export const timers = features.flatMap((feature) => feature.timers ?? []);
 export const delegations = features.flatMap((feature) => feature.delegation ?? []);
 

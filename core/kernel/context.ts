@@ -4,6 +4,7 @@ import type { Directory } from '../features/contracts.ts';
 import type { Delegation } from './changes/delegation.ts';
 import type { EntityCache } from './changes/entity-cache.ts';
 import type { Staging } from './changes/staging.ts';
+import type { Projections } from './events/consumers/projections.ts';
 import type { Actor, Cause } from './events/event.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from '../platform/lib/ids.ts';
@@ -40,6 +41,7 @@ export interface Services {
   readonly outcomeCounter: OutcomeCounter;
   readonly blobs: Blobs;
   readonly delegations: readonly Delegation[];
+  readonly projections: Projections;
   /** Null if no mail server is configured. */
   readonly mail: Mail | null;
   readonly baseUrl: string;

@@ -13,6 +13,7 @@ import type { Contract } from './contract/contract.ts';
 import type { DueTimer } from './event-reactions/due-timers.ts';
 import type { Reaction } from './event-reactions/reaction.ts';
 import type { EventType } from './events/catalogue.ts';
+import type { Projection } from './events/consumers/projections.ts';
 import type { Tag } from './http/openapi/document.ts';
 import type { Route } from './http/route.ts';
 import { defineResource, type Resource } from './resource/define.ts';
@@ -30,6 +31,7 @@ export interface Feature {
   /** Routes in addition to those of the resources. */
   readonly routes?: readonly Route[];
   readonly reactions?: readonly Reaction[];
+  readonly projections?: readonly Projection[];
   readonly timers?: readonly DueTimer[];
   readonly delegation?: Delegation;
   /** Background work other than reactions and timers. */

@@ -15,7 +15,9 @@ import { createHealth, type Health } from '../health/health.ts';
 import { streamRoutes } from '../../kernel/events/stream/routes.ts';
 import { createApp, type App } from '../../kernel/http/app.ts';
 import { docsRoutes, createOpenApi } from '../../kernel/http/openapi/routes.ts';
-import { createFreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import { createFreshEvents, type FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import { createPositions, type Positions } from '../../kernel/events/consumers/positions.ts';
+import { createProjections } from '../../kernel/events/consumers/projections.ts';
 import { readSeenTimes } from '../../kernel/events/wall-clock.ts';
 import { systemClock, type Clock } from '../../platform/lib/time/clock.ts';
 import {
@@ -39,7 +41,7 @@ import { guideRoutes } from '../pages/guides.ts';
 import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
 import { installFirstParty } from '../../features/plugins/index.ts';
-import { delegations, directoryLoaders, resourceRoutes, tagGroups } from '../features.ts';
+import { delegations, directoryLoaders, projections, resourceRoutes, tagGroups } from '../features.ts';
 import { sentEvents } from '../event-schemas.ts';
 import {
   createAgents,
@@ -152,14 +154,14 @@ async function compose(ground: Ground): Promise<Tatami> {
   const hold = createRestorePause({ ...ground, dataDir: config.dataDir });
   const masterKey = await settleMasterKey(opened.store, opened.dataDir);
   const installation = await readInstallation(opened.store);
-  const services = createServices(ground, { hold, masterKey, installation });
+  const reading = createReading(ground);
+  const services = createServices(ground, { hold, masterKey, installation, reading });
   const seen = await readSeenTimes(opened.store);
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(services.store, directoryLoaders));
-  const fresh = createFreshEvents();
-  const committer = createCommitter({ ...services, fresh, directoryAfter });
+  const committer = createCommitter({ ...services, ...reading, directoryAfter });
   committer.onCommit(cache.moveAlong);
-  const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
+  const shared = { config, clock, services, committer, ...reading, directoryOf: directories.of };
 
   const identity = createIdentity({ ...shared, resolve, port: socket.port });
   const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
@@ -238,6 +240,16 @@ async function stop(of: {
   await opened.close();
 }
 
+/** Parts that all readers of the event log share. */
+interface LogReading {
+  readonly fresh: FreshEvents;
+  readonly positions: Positions;
+}
+
+function createReading({ clock, log, opened: { store } }: Ground): LogReading {
+  return { fresh: createFreshEvents(), positions: createPositions({ store, clock, log }) };
+}
+
 /** Returns null on a read-only server: all operator requests write. */
 function openOperator({ config, log, opened }: Ground, options: OperatorRpcOptions): OperatorServer | null {
   return opened.onlyToRead === null
@@ -258,7 +270,8 @@ function createServices(
     hold,
     masterKey,
     installation,
-  }: { hold: RestorePause; masterKey: Uint8Array; installation: Installation },
+    reading,
+  }: { hold: RestorePause; masterKey: Uint8Array; installation: Installation; reading: LogReading },
 ): Services {
   return {
     store: opened.store,
@@ -271,6 +284,7 @@ function createServices(
     outcomeCounter: createOutcomeCounter(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     delegations,
+    projections: createProjections({ store: opened.store, ...reading }, projections),
     fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
     baseUrl: addressOf({ ...config, port: socket.port }),

@@ -2,6 +2,7 @@
 import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Config } from '../config/config.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import type { Positions } from '../../kernel/events/consumers/positions.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { createStreams, type Streams } from '../../kernel/events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../../kernel/events/wall-clock.ts';
@@ -47,6 +48,7 @@ interface WorkersOptions extends WorkerDeps {
   readonly config: Config;
   readonly random: () => number;
   readonly fresh: FreshEvents;
+  readonly positions: Positions;
   readonly cache: WorkspaceCache;
   readonly seen: SeenTimes;
   readonly adapters: HttpAdapters;
@@ -109,6 +111,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [dueTimers, reacting, ...others]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
+      await options.positions.stop();
       options.egress.close();
       await sandbox.stop();
     },
@@ -134,11 +137,14 @@ async function follow(workers: readonly { followClock(): Promise<void> }[]): Pro
 }
 
 function sharedOf(options: WorkersOptions) {
-  const { services, committer, clock, directoryOf, random, seen, fresh, cache, egress } = options;
+  const { services, committer, clock, directoryOf, random, seen, fresh, positions, cache, egress } = options;
   /** Name of this process on its work leases. */
   const owner = services.ids.uuid();
   const filters = { filterFields: filterFieldsOf, addedFields: addedFieldsOf, checkFilter };
-  return { services, committer, clock, directoryOf, random, seen, fresh, cache, egress, owner, ...filters };
+  return {
+    ...{ services, committer, clock, directoryOf, random, seen, fresh, positions, cache, egress, owner },
+    ...filters,
+  };
 }
 
 function housekeepingOf({ config, clock, services: { store, log, blobs }, snapshots }: WorkersOptions) {

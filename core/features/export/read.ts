@@ -4,7 +4,7 @@
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { pack } from '../../kernel/events/log/packing.ts';
-import { moveCursor, readCursor } from '../../kernel/events/consumers/consumer-positions.ts';
+import { moveCursor, readCursor } from '../../kernel/events/consumers/positions.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
 import type { Export } from '../../kernel/table/define.ts';

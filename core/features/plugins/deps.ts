@@ -3,6 +3,7 @@ import type { Committer } from '../../kernel/changes/commit.ts';
 import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Directory, Services } from '../../kernel/context.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
+import type { Positions } from '../../kernel/events/consumers/positions.ts';
 import type { SeenTimes } from '../../kernel/events/wall-clock.ts';
 import type { App } from '../../kernel/http/app.ts';
 import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
@@ -33,6 +34,7 @@ export interface PluginRuntimeOptions {
   readonly committer: Committer;
   readonly cache: WorkspaceCache;
   readonly fresh: FreshEvents;
+  readonly positions: Positions;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
   readonly egress: Egress;

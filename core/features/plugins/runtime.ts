@@ -282,6 +282,7 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
     log,
     name: consumerName,
     fresh: deps.fresh,
+    positions: deps.positions,
     queue: runs,
     listens: registry.listens,
     plan: planner.plan,

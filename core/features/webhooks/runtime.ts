@@ -25,6 +25,7 @@ import { messageOf } from './payload.ts';
 import type { Change } from '../../kernel/changes/change.ts';
 import type { WorkspaceCache } from '../../kernel/changes/workspace-cache.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
+import type { Positions } from '../../kernel/events/consumers/positions.ts';
 import type { Streams } from '../../kernel/events/stream/streams.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import type { FilterFields } from '../../platform/lib/filter/filter.ts';
@@ -55,6 +56,7 @@ export interface WebhooksOptions {
   readonly seen: SeenTimes;
   readonly committer: Committer;
   readonly fresh: FreshEvents;
+  readonly positions: Positions;
   readonly cache: WorkspaceCache;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly egress: Egress;
@@ -141,6 +143,7 @@ function createPipeline(
     name: consumerName,
     log,
     fresh: options.fresh,
+    positions: options.positions,
     queue,
     listens: subscriptions.listens,
     plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),

@@ -17,6 +17,7 @@ import {
   type Searched,
 } from '../../platform/lib/filter/filter-match.ts';
 import type { Log } from '../../platform/lib/log.ts';
+import type { Listening } from '../../kernel/events/reading.ts';
 import { scopeOf, type Scope, type Store } from '../../platform/store/store.ts';
 import { field } from '../fields/contract.ts';
 import { endpointModel, type Endpoint, consumerName, type EndpointSubscription } from './endpoints/model.ts';
@@ -38,8 +39,7 @@ interface Subscriber {
 }
 
 export interface Subscriptions {
-  /** Returns true if any endpoint subscribes or subscribed to events after a sequence. */
-  listens(scope: Scope, after: number): Promise<boolean>;
+  listens(scope: Scope): Promise<Listening>;
   /**
    * Returns the endpoints, among those accepted by `isMeant`, that were subscribed to an event when it
    * happened.
@@ -96,9 +96,9 @@ export function createSubscriptions(options: WebhooksOptions): Subscriptions {
     fairQueue.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
 
   return {
-    async listens(scope, after) {
+    async listens(scope) {
       const { byType } = await of(scope);
-      return byType.now.size > 0 || byType.pastUntil > after;
+      return { isAny: byType.now.size > 0, pastUntil: byType.pastUntil };
     },
     async wanting(scope, event, isMeant) {
       const wanting: Wanting[] = [];

@@ -1,19 +1,24 @@
-// Runs the reactions. Each reads the log of every workspace from its own cursor, in batches.
-import type { PlannedWrites } from '../changes/change.ts';
-import type { Committer } from '../changes/commit.ts';
-import type { Context, Directory, Services } from '../context.ts';
-import { allWorkspaces, createLoops } from '../events/consumers/consumer.ts';
-import type { EventRow } from '../events/event.ts';
-import type { FreshEvents } from '../events/consumers/fresh.ts';
-import { lastSequence, pageAfter } from '../events/log/log.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+// Runs the reactions and writes the projections. One reader of each workspace reads the log; what follows from up to 64
+// events is one commit, with the positions of all readers.
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../../platform/store/store.ts';
-import { acting, createReactionCursors, type Reaction } from './reaction.ts';
+import type { PlannedWrites } from '../changes/change.ts';
+import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { Context, Directory, Services } from '../context.ts';
+import type { EventType } from '../events/catalogue.ts';
+import { allWorkspaces, createLoops } from '../events/consumers/consumer.ts';
+import {
+  createFollower,
+  createPages,
+  type Follower,
+  type Plan,
+  type Portion,
+} from '../events/consumers/followers.ts';
+import type { FreshEvents } from '../events/consumers/fresh.ts';
+import type { Positions } from '../events/consumers/positions.ts';
+import type { EventRow } from '../events/event.ts';
+import { acting, nothing, type Reaction } from './reaction.ts';
 
-const pageEvents = 200;
-/** Maximum number of events per commit, which bounds the time that a commit blocks the event loop. */
-const answeredAtOnce = 16;
 /**
  * Time in milliseconds for which events are collected, so that several writes share one read, one commit and
  * one sync.
@@ -21,7 +26,9 @@ const answeredAtOnce = 16;
 const gatherMs = 50;
 /** Time for planning changes before yielding to the event loop (milliseconds). */
 const sliceMs = 1;
-/** Maximum number of attempts to plan a batch while other commits change the same objects. */
+/** Maximum number of attempts to commit the writes of all reactions together while other commits change the same objects. */
+const jointPlansMax = 3;
+/** Maximum number of attempts to commit the writes of one reaction. */
 const plansMax = 10;
 
 export interface Reactions {
@@ -35,16 +42,14 @@ export interface ReactionOptions {
   readonly services: Services;
   readonly committer: Committer;
   readonly fresh: FreshEvents;
-  readonly clock: Clock;
+  readonly positions: Positions;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
 export function createReactions(options: ReactionOptions, reactions: readonly Reaction[]): Reactions {
-  const { store } = options.services;
-  const readers = reactions.map((reaction) => createReader(options, reaction));
-  const wake = (workspaceId: string): void => {
-    for (const reader of readers) reader.wake(workspaceId);
-  };
+  const { store, log } = options.services;
+  const reader = createReader(options, reactions);
+  const { wake, rest, stop } = createLoops({ name: 'reactions', log, ...reader });
   const gathered = gather(wake);
   let hasStarted = false;
   options.fresh.onAdded((workspaceId) => {
@@ -57,12 +62,13 @@ export function createReactions(options: ReactionOptions, reactions: readonly Re
     },
     async settled() {
       gathered.handOver();
-      for (const reader of readers) await reader.rest();
+      await rest();
     },
     async stop() {
       hasStarted = false;
       gathered.drop();
-      for (const reader of readers) await reader.stop();
+      await stop();
+      await options.positions.storeAll();
     },
   };
 }
@@ -91,165 +97,172 @@ function gather(wake: (workspaceId: string) => void) {
   };
 }
 
-function createReader(options: ReactionOptions, reaction: Reaction) {
-  const { clock } = options;
-  const { store, log } = options.services;
-  const consumer = `reaction ${reaction.name}`;
-  const cursors = createReactionCursors({ store, clock, log, consumer });
-  const answering = { ...options, reaction };
+interface Reader {
+  step(scope: Scope): Promise<boolean>;
+  onRest(workspaceId: string): void;
+}
 
-  const step = async (scope: Scope): Promise<boolean> => {
-    const { at } = await cursors.of(scope);
-    const page = await nextEvents(options, scope, at, reaction);
-    for (const batch of batchesOf(page.events))
-      for (let open = batch; open.length > 0;) {
-        const { answered, hasWritten } = await answer(answering, scope, open, (to) =>
-          cursors.moveOp(scope, to),
-        );
-        await cursors.moved(scope, open[answered - 1]!.sequence, hasWritten);
-        open = open.slice(answered);
+function createReader(options: ReactionOptions, reactions: readonly Reaction[]): Reader {
+  const { services, positions, fresh } = options;
+  const { store, projections } = services;
+  const followers = reactions.map((reaction) =>
+    createFollower<PlannedWrites>({
+      store,
+      positions,
+      consumer: `reaction ${reaction.name}`,
+      subscribesTo: (type) => reaction.subscribesTo(type),
+      plan: (scope, events) => planAnswers(options, reaction, scope, events),
+      nothing,
+    }),
+  );
+  const all = [...followers, ...projections.followers];
+  const wants = (type: EventType): boolean => all.some((one) => one.subscribesTo(type));
+
+  const attempt: Attempt = async (scope, some, isProjecting) => {
+    const pages = createPages({ store, fresh }, scope, wants);
+    const portions: Portion<PlannedWrites>[] = [];
+    for (const follower of some) portions.push(await follower.next(scope, pages));
+    if (!isProjecting) return commitPortions(options, scope, portions);
+    return projections.exclusively(scope, async () => {
+      for (const follower of projections.followers) {
+        const portion = await follower.next(scope, pages);
+        portions.push({ ...portion, writes: { changes: [], ops: portion.writes } });
       }
-    if (page.through > (await cursors.of(scope)).at) await cursors.moved(scope, page.through, false);
-    return page.more;
+      return commitPortions(options, scope, portions);
+    });
   };
-
-  const loops = createLoops({
-    name: consumer,
-    log,
+  return {
     async step(scope) {
       try {
-        return await step(scope);
+        for (let plans = 0; plans < jointPlansMax; plans++) {
+          const more = await attempt(scope, followers, true);
+          if (more !== null) return more;
+        }
+        return await commitApart(scope, followers, attempt);
       } catch (error) {
-        cursors.forget(scope.workspaceId);
+        for (const { forget } of all) forget(scope.workspaceId);
         throw error;
       }
     },
-    onRest: cursors.rest,
-  });
-  return {
-    wake: loops.wake,
-    rest: loops.rest,
-    async stop() {
-      await loops.stop();
-      await cursors.stop();
-    },
+    onRest: () => undefined,
   };
 }
 
-async function nextEvents(
-  { services: { store }, fresh }: ReactionOptions,
+/**
+ * Plans and commits the writes of some reactions together.
+ * @param isProjecting true to include the projections
+ * @returns true if more events may follow; null after a conflict with other changes
+ */
+type Attempt = (
   scope: Scope,
-  after: number,
-  reaction: Reaction,
-): Promise<{ events: readonly EventRow[]; through: number; more: boolean }> {
-  const handed = fresh.after(scope.workspaceId, after, pageEvents);
-  if (handed) {
-    const through = handed.at(-1)?.sequence ?? after;
-    const events = handed.filter(({ type }) => reaction.subscribesTo(type));
-    // Events that are appended in the meantime wake the reader again.
-    return { events, through, more: handed.length === pageEvents };
-  }
-  if ((await lastSequence(store, scope)) <= after) return { events: [], through: after, more: false };
-  return pageAfter(store, scope, after, {
-    limit: pageEvents,
-    matches: ({ type }) => reaction.subscribesTo(type as EventRow['type']),
-  });
-}
+  some: readonly Follower<PlannedWrites>[],
+  isProjecting: boolean,
+) => Promise<boolean | null>;
 
-/** Yields runs of consecutive events in which no object occurs twice. */
-function* batchesOf(events: readonly EventRow[]): Generator<readonly EventRow[]> {
-  let batch: EventRow[] = [];
-  let objects = new Set<string>();
-  for (const event of events) {
-    const object = event.subjectId ?? event.entityId;
-    if (objects.has(object) || batch.length === answeredAtOnce) {
-      yield batch;
-      batch = [];
-      objects = new Set();
-    }
-    batch.push(event);
-    objects.add(object);
-  }
-  if (batch.length > 0) yield batch;
-}
-
-interface Answering extends ReactionOptions {
-  readonly reaction: Reaction;
-}
-
-interface Answered {
-  /** Number of processed events, counted from the start of the batch. */
-  readonly answered: number;
-  readonly hasWritten: boolean;
+/** Commits the writes of each reaction separately, so that one that cannot be committed does not stop the others. */
+async function commitApart(
+  scope: Scope,
+  followers: readonly Follower<PlannedWrites>[],
+  attempt: Attempt,
+): Promise<true> {
+  const insist: (...of: Parameters<Attempt>) => Promise<void> = async (...of) => {
+    for (let plans = 0; plans < plansMax; plans++) if ((await attempt(...of)) !== null) return;
+    const names = of[1].map(({ consumer }) => consumer).join();
+    throw new Error(`The writes of ${names || 'the projections'} conflicted with other changes.`);
+  };
+  const outcomes: PromiseSettledResult<void>[] = [];
+  for (const follower of followers)
+    outcomes.push(...(await Promise.allSettled([insist(scope, [follower], false)])));
+  outcomes.push(...(await Promise.allSettled([insist(scope, [], true)])));
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) throw failed.reason;
+  return true;
 }
 
 /**
- * Commits the changes for a batch of events together with the cursor.
- * @param moveTo returns the op that moves the cursor to a sequence
- * @throws StoreError; Error if another process moved the cursor, or after repeated conflicts
+ * Commits writes together with the positions.
+ * @returns true if more events may follow; null after a conflict with other changes
+ * @throws StoreError; Error if another process moved a position
  */
-async function answer(
-  on: Answering,
+async function commitPortions(
+  { positions, committer, directoryOf }: ReactionOptions,
+  scope: Scope,
+  portions: readonly Portion<PlannedWrites>[],
+): Promise<boolean | null> {
+  const writing = portions.filter(
+    ({ writes: { changes, ops = [] } }) => changes.length > 0 || ops.length > 0,
+  );
+  for (const portion of portions) if (!writing.includes(portion)) portion.moved(false);
+  const more = portions.some((portion) => portion.more);
+  if (writing.length === 0) {
+    if (portions.some(({ isFar }) => isFar)) await positions.store(scope);
+    // Events without changes must not be read again much later: a rule added in the meantime could match them.
+    else if (portions.some(({ hasEvents }) => hasEvents)) positions.storeSoon(scope.workspaceId);
+    return more;
+  }
+  const storing = positions.along(scope);
+  const committed = await committer.commit(
+    systemAuthor(scope, 'reactions', await directoryOf(scope)),
+    writing.flatMap(({ writes }) => writes.changes),
+    writing.map(({ moveOp }) => moveOp()),
+    [...writing.flatMap(({ writes }) => writes.ops ?? []), ...storing.ops],
+    { commitDelayMs: backgroundCommitDelayMs },
+  );
+  if (!committed.ok && committed.part === 'guard')
+    throw new Error('Another process has moved the position of a reaction.');
+  if (!committed.ok) return null;
+  storing.stored();
+  for (const { moved } of writing) moved(true);
+  return more;
+}
+
+/**
+ * Stops before the first event that must read the committed changes of an earlier one: an event of the same object, or
+ * one whose changes touch an object that the earlier event changed.
+ */
+async function planAnswers(
+  { services, directoryOf }: ReactionOptions,
+  reaction: Reaction,
   scope: Scope,
   events: readonly EventRow[],
-  moveTo: (sequence: number) => Op,
-): Promise<Answered> {
-  const { services, committer, directoryOf, reaction } = on;
-  for (let plans = 0; plans < plansMax; plans++) {
-    const { ctx, author } = acting(services, scope, reaction.name, await directoryOf(scope));
-    const answers = await answersTo(on, ctx, events);
-    const changes = answers.flatMap(({ changes }) => changes);
-    const ops = answers.flatMap(({ ops = [] }) => ops);
-    const answered = answers.length;
-    if (changes.length === 0 && ops.length === 0) return { answered, hasWritten: false };
-    const move = moveTo(events[answered - 1]!.sequence);
-    const options = { commitDelayMs: backgroundCommitDelayMs };
-    const committed = await committer.commit(author, changes, [move], ops, options);
-    if (committed.ok) return { answered, hasWritten: true };
-    if (committed.part === 'guard') break;
-  }
-  throw new Error(
-    `The reaction to events up to ${events.at(-1)?.sequence} was not committed: it conflicted with other changes.`,
-  );
-}
-
-/**
- * Stops before the first event whose changes touch an object that an earlier event changed, because that
- * event must read the committed changes.
- */
-async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[]): Promise<PlannedWrites[]> {
-  const answers: PlannedWrites[] = [];
+): Promise<Plan<PlannedWrites>> {
+  const acts = acting(services, scope, reaction.name, await directoryOf(scope));
+  const writes = { changes: [] as PlannedWrites['changes'][number][], ops: [] as Op[] };
   const changed = new Set<string>();
+  const answeredObjects = new Set<string>();
+  let planned = 0;
   let sinceMs = performance.now();
   for (const event of events) {
-    const answer = await answerTo(on, { ...ctx, cause: event.cause }, event);
-    if (answer.changes.some(({ id }) => changed.has(id))) break;
-    for (const { id } of answer.changes) changed.add(id);
-    answers.push(answer);
+    const object = event.subjectId ?? event.entityId;
+    if (answeredObjects.has(object)) break;
+    const { changes, ops = [] } = await answerTo(reaction, { ...acts.ctx, cause: event.cause }, event);
+    if (changes.some(({ id }) => changed.has(id))) break;
+    planned++;
+    if (changes.length > 0 || ops.length > 0) answeredObjects.add(object);
+    for (const change of changes) {
+      changed.add(change.id);
+      writes.changes.push({ ...change, cause: event.cause, actor: acts.author.actor });
+    }
+    writes.ops.push(...ops);
     if (performance.now() - sinceMs < sliceMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sinceMs = performance.now();
   }
-  return answers;
+  return { writes, planned };
 }
 
 /** A failing event is logged and skipped: a retry would fail as well, and later events would wait. */
-async function answerTo(
-  { reaction, services }: Answering,
-  ctx: Context,
-  event: EventRow,
-): Promise<PlannedWrites> {
+async function answerTo(reaction: Reaction, ctx: Context, event: EventRow): Promise<PlannedWrites> {
   try {
-    const { changes, ops = [] } = await reaction.react(ctx, event);
-    return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops };
+    return await reaction.react(ctx, event);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    services.log('error', 'reaction to an event failed', {
+    ctx.log('error', 'reaction to an event failed', {
       reaction: reaction.name,
       workspaceId: ctx.workspaceId,
       eventId: event.id,
       error: errorForLog(error),
     });
-    return { changes: [] };
+    return nothing;
   }
 }

@@ -32,11 +32,8 @@ export interface LogReadingOptions<U extends Unit> {
   readonly clock: Clock;
   readonly fresh: FreshEvents;
   readonly queue: UnitQueue<U>;
-  /**
-   * Returns true if anyone in the workspace subscribes to events after a sequence; if not, the events are skipped
-   * unread.
-   */
-  listens(scope: Scope, after: number): Promise<boolean>;
+  /** Returns who subscribes in a workspace; if nobody does, the events are skipped unread. */
+  listens(scope: Scope): Promise<Listening>;
   /** @param isNew returns true if no work with that id exists yet; existing work must not be planned */
   plan(
     scope: Scope,
@@ -48,6 +45,13 @@ export interface LogReadingOptions<U extends Unit> {
   isStored(scope: Scope, id: string): Promise<boolean>;
 }
 
+export interface Listening {
+  /** True if anyone subscribes now. */
+  readonly isAny: boolean;
+  /** Last event that is matched against earlier subscriptions; 0 if there are none. */
+  readonly pastUntil: number;
+}
+
 /** Returns true if the work of a subscriber for an event is to be planned. */
 type Meant = (subject: string, sequence: number) => boolean;
 
@@ -56,6 +60,8 @@ interface ReadingParts<U extends Unit> extends LogReadingOptions<U> {
   /** Called when work of a workspace is done or stored. */
   onSettled(workspaceId: string): void;
   isStopped(): boolean;
+  /** Stores the low-water marks of a workspace. */
+  storeMarks(scope: Scope): Promise<void>;
 }
 
 /** @returns true if more work may be available now */
@@ -94,12 +100,14 @@ async function readOn<U extends Unit>(
   scope: Scope,
   position: ConsumerPosition,
 ): Promise<boolean> {
-  const { store, fresh, positions } = parts;
+  const { store, fresh } = parts;
   const handed = fresh.after(scope.workspaceId, position.at, pageEvents);
   // The end of the log is read before the subscriptions, so a new subscriber misses no event.
   const end = handed ? (handed.at(-1)?.sequence ?? position.at) : await lastSequence(store, scope);
   if (end === position.at) return false;
-  if (await parts.listens(scope, position.at)) {
+  const { isAny, pastUntil } = await parts.listens(scope);
+  position.pastUntil = pastUntil;
+  if (isAny || pastUntil > position.at) {
     const events = handed ?? (await eventsAfter(parts, scope, position.at));
     if (events.length === 0) return false;
     const isMeant = (subject: string): boolean => !position.lagging.has(subject);
@@ -109,7 +117,7 @@ async function readOn<U extends Unit>(
       position.lagging.set(subject, { after: sequence - 1, movedMs, isLookedAt: false });
     position.at = through ?? events.at(-1)!.sequence;
   } else position.at = end;
-  if (position.lowWater - position.stored >= idleEvents) await positions.store(scope);
+  if (position.lowWater - position.stored >= idleEvents) await parts.storeMarks(scope);
   return true;
 }
 

@@ -8,6 +8,7 @@ import {
   readPastSubscriptions,
   type Eras,
 } from '../../../kernel/events/consumers/past-subscriptions.ts';
+import type { Listening } from '../../../kernel/events/reading.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { parseFilter, type FilterFields } from '../../../platform/lib/filter/filter.ts';
 import { passesOf, type Passes } from '../../../platform/lib/filter/filter-match.ts';
@@ -46,8 +47,7 @@ interface SourceMaps {
 }
 
 export interface Registry extends SourceMaps {
-  /** True if any plugin subscribes to events now, or subscribed to events after a sequence. */
-  listens(scope: Scope, after: number): Promise<boolean>;
+  listens(scope: Scope): Promise<Listening>;
   /** Returns the subscriptions to a type that active installs had at the event with this sequence. */
   subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
   /** Returns the present subscriptions of active installs to a type. */
@@ -102,9 +102,9 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
     move: () => undefined,
   });
   return {
-    async listens(scope, after) {
+    async listens(scope) {
       const { byType } = await of(scope);
-      return byType.now.size > 0 || byType.pastUntil > after;
+      return { isAny: byType.now.size > 0, pastUntil: byType.pastUntil };
     },
     subscriptionsAt: async (scope, eventType, sequence) =>
       (await of(scope)).byType.at(sequence).get(eventType) ?? none,

@@ -2,26 +2,14 @@
 // progress; the database has the low-water mark, up to which all work is done or stored. After a crash,
 // events after the mark are planned again.
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { tenantStatement } from '../../../platform/store/statement.ts';
-import { backgroundCommitDelayMs, type Scope, type Store, tenantOp } from '../../../platform/store/store.ts';
+import type { Scope, Store } from '../../../platform/store/store.ts';
 import { lastSequence } from '../log/log.ts';
 import type { FreshEvents } from './fresh.ts';
 import { forgetSubscriptionsOp } from './past-subscriptions.ts';
-import { cursorTable } from '../../tables.ts';
+import { readCursor, type PositionSource, type Positions } from './positions.ts';
 
 /** Limit of idle workspaces whose position is cached. */
 export const positionsMax = 1_000;
-
-export const readCursor = cursorTable.select('read', ['sequence'], ['consumer']);
-/**
- * Moves the cursor from its known value; with `expectRows`, that value guards the batch against another
- * process.
- */
-export const moveCursor = tenantStatement(
-  'cursors.move',
-  `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
-   ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
-);
 
 /** A subscriber whose work is planned later, because its queue is full. */
 export interface Lag {
@@ -42,6 +30,10 @@ export class ConsumerPosition {
   againThrough: number;
   /** True if work was planned since the mark was stored. */
   hasWorked = false;
+  /** Last event that is matched against earlier subscriptions; 0 if there are none. */
+  pastUntil = 0;
+  /** Earlier subscriptions up to this sequence have been deleted. */
+  forgottenThrough = 0;
   /** Number of tasks that read with or wait for this position. */
   users = 0;
   /** True if the last step failed. */
@@ -87,13 +79,17 @@ export interface ConsumerPositions {
   using<T>(scope: Scope, work: (position: ConsumerPosition) => Promise<T>): Promise<T>;
   /** Returns the position of a workspace if it is in memory. */
   known(workspaceId: string): ConsumerPosition | undefined;
-  /** Stores the low-water mark. */
-  store(scope: Scope): Promise<void>;
   all(): IterableIterator<string>;
 }
 
-export function createPositions(store: Store, consumer: string): ConsumerPositions {
+/** @param stored stores the low-water marks */
+export function createConsumerPositions(
+  store: Store,
+  consumer: string,
+  stored: Positions,
+): ConsumerPositions {
   const positions = new Map<string, ConsumerPosition>();
+  stored.add(markSource(consumer, positions));
 
   const read = async (scope: Scope): Promise<number> =>
     (await readCursor.one(store, scope, { consumer }))?.sequence ?? 0;
@@ -132,16 +128,27 @@ export function createPositions(store: Store, consumer: string): ConsumerPositio
         position.users--;
       }
     },
-    async store(scope) {
-      const position = positions.get(scope.workspaceId);
-      const to = position?.lowWater ?? 0;
-      if (!position || to <= position.stored) return;
-      const move = tenantOp(scope, moveCursor, { consumer, from: position.stored, to }, { expectRows: 1 });
-      const ops = [move, forgetSubscriptionsOp(scope, consumer, to)];
-      const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-      // On a conflict another process on the same database has moved the cursor; the store refuses the second
-      // row of work that both processes planned.
-      position.stored = moved.ok ? to : await read(scope);
+  };
+}
+
+function markSource(consumer: string, positions: ReadonlyMap<string, ConsumerPosition>): PositionSource {
+  return {
+    consumer,
+    workspaces: () => positions.keys(),
+    unstored(workspaceId) {
+      const position = positions.get(workspaceId);
+      return position && position.lowWater > position.stored ? position.lowWater : null;
+    },
+    opsAt(scope, sequence) {
+      const { pastUntil = 0, forgottenThrough = 0 } = positions.get(scope.workspaceId) ?? {};
+      const isAny = pastUntil > 0 && pastUntil >= forgottenThrough;
+      return isAny ? [forgetSubscriptionsOp(scope, consumer, sequence)] : [];
+    },
+    stored(workspaceId, sequence) {
+      const position = positions.get(workspaceId);
+      if (!position) return;
+      position.stored = Math.max(position.stored, sequence);
+      position.forgottenThrough = position.stored;
       if (!position.isBusy) position.hasWorked = false;
     },
   };

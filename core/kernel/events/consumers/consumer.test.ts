@@ -9,6 +9,7 @@ import { appendEvents, type NewEvent } from '../log/append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
 import { ConsumerPosition, positionsMax } from './consumer-positions.ts';
+import { createPositions } from './positions.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from '../work/queue.ts';
 
 const cleanUp: (() => unknown)[] = [];
@@ -152,7 +153,8 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     queue,
     name: 'test',
     isStored: async (scope, id) => (await stored(scope, [id])).has(id),
-    listens: () => Promise.resolve(true),
+    positions: createPositions({ store, clock, log }),
+    listens: () => Promise.resolve({ isAny: true, pastUntil: 0 }),
     async plan(scope, events, isMeant, isNew) {
       const units: Unit[] = [];
       for (const event of events)

@@ -4,16 +4,16 @@
 // from the log once there is capacity, so it does not block other subscribers. See docs/decisions/0020.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Log } from '../../../platform/lib/log.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { type Scope, scopeOf } from '../../../platform/store/store.ts';
 import { lastSequence } from '../log/log.ts';
 import { createStep, type LogReadingOptions, type Step, stuckMs } from '../reading.ts';
 import type { Unit } from '../work/queue.ts';
+import type { Positions } from './positions.ts';
 import {
   type ConsumerPosition,
   type ConsumerPositions,
-  createPositions,
+  createConsumerPositions,
   createProgress,
   type Progress,
 } from './consumer-positions.ts';
@@ -37,70 +37,47 @@ export interface Consumer {
   progress(): Progress;
   /** Stops reading. */
   stop(): Promise<void>;
-  /** Stores the low-water marks. */
+  /** Stores the low-water marks, and the positions of other readers. Failures are only logged. */
   storeMarks(): Promise<void>;
 }
 
 export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
   readonly name: string;
   readonly log: Log;
+  readonly positions: Positions;
 }
 
-/** Delay before a mark is stored. After a crash, work that ended within this delay is planned again. */
-const markMs = 100;
-/** Delay after a failed attempt to store a mark. */
-const againMs = 1_000;
-
 interface Marks {
-  /** Schedules a check of a workspace. Call when its work is done or waits. */
+  /** Schedules the storing of the mark of a workspace. Call when its work is done or waits. */
   lookLater(workspaceId: string): void;
-  /**
-   * Stores the mark. A failure is only logged, because events after the stored mark are planned again.
-   * @returns true if the mark is stored
-   */
-  store(workspaceId: string): Promise<boolean>;
   stop(): void;
 }
 
 /** @param wake makes the consumer continue in a workspace */
 function createMarks(
-  { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
+  { clock, positions: stored }: Pick<ConsumerOptions<Unit>, 'clock' | 'positions'>,
   positions: ConsumerPositions,
   wake: (workspaceId: string) => void,
 ): Marks {
-  /** By workspace; only workspaces with work in progress have a timer. */
+  /** By workspace; only workspaces with lagging subscribers have a timer. */
   const timers = new Map<string, () => void>();
   let stopped = false;
 
-  const store = async (workspaceId: string): Promise<boolean> => {
-    try {
-      await positions.store(scopeOf(workspaceId));
-      return true;
-    } catch (error) {
-      log('warn', 'cursor not stored', { consumer: name, workspaceId, error: errorForLog(error) });
-      return false;
-    }
-  };
-
-  const lookIn = (workspaceId: string, waitMs: number): void => {
+  const lookLater = (workspaceId: string): void => {
     const position = positions.known(workspaceId);
-    if (stopped || !position || timers.has(workspaceId)) return;
-    const lags = position.lagging.size > 0;
-    if (!lags && !hasNews(position)) return;
-    const look = async (): Promise<void> => {
+    if (stopped || !position) return;
+    if (hasNews(position)) stored.storeSoon(workspaceId);
+    if (position.lagging.size === 0 || timers.has(workspaceId)) return;
+    const look = (): void => {
       timers.delete(workspaceId);
-      if (lags) wake(workspaceId);
-      lookIn(workspaceId, (await store(workspaceId)) ? 0 : againMs);
+      wake(workspaceId);
+      lookLater(workspaceId);
     };
-    timers.set(
-      workspaceId,
-      clock.after(Math.max(waitMs, lags ? stuckMs : markMs), () => void look()),
-    );
+    timers.set(workspaceId, clock.after(stuckMs, look));
   };
 
   return {
-    lookLater: (workspaceId) => lookIn(workspaceId, 0),
-    store,
+    lookLater,
     stop() {
       stopped = true;
       for (const cancel of timers.values()) cancel();
@@ -113,10 +90,16 @@ const hasNews = ({ hasWorked, lowWater, stored }: ConsumerPosition): boolean =>
 
 export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Consumer {
   const { store, clock, name, queue } = options;
-  const positions = createPositions(store, name);
+  const positions = createConsumerPositions(store, name, options.positions);
   const marks = createMarks(options, positions, (workspaceId) => loops.wake(workspaceId));
   const isStopped = (): boolean => loops.isStopped();
-  const step = createStep({ ...options, positions, isStopped, onSettled: marks.lookLater });
+  const step = createStep({
+    ...options,
+    positions,
+    isStopped,
+    onSettled: marks.lookLater,
+    storeMarks: options.positions.store,
+  });
   const loops = createLoops({ ...options, step, onRest: marks.lookLater });
 
   options.fresh.onAdded((workspaceId) => {
@@ -160,9 +143,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
       marks.stop();
       await loops.stop();
     },
-    async storeMarks() {
-      for (const workspaceId of [...positions.all()]) await marks.store(workspaceId);
-    },
+    storeMarks: options.positions.storeAll,
   };
 }
 

@@ -1,0 +1,142 @@
+// Stored positions of the readers of the log. One statement stores all positions of a workspace that have moved: along
+// with the next background batch of the workspace, or in a batch of its own if there is none within a second.
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { errorForLog } from '../../../platform/lib/errors/failures.ts';
+import type { Log } from '../../../platform/lib/log.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import {
+  backgroundCommitDelayMs,
+  type Op,
+  type Scope,
+  scopeOf,
+  type Store,
+  tenantOp,
+} from '../../../platform/store/store.ts';
+import { cursorTable } from '../../tables.ts';
+
+export const readCursor = cursorTable.select('read', ['sequence'], ['consumer']);
+/** Moves a cursor from its known value; with `expectRows`, that value guards the batch against another process. */
+export const moveCursor = tenantStatement(
+  'cursors.move',
+  `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
+   ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
+);
+/** Never moves a cursor back, because another process may have moved it further. */
+const advance = tenantStatement(
+  'cursors.advance',
+  `INSERT INTO cursors (workspace_id, consumer, sequence) SELECT :ws, key, value FROM json_each(:positions) WHERE true
+   ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
+);
+
+/** Delay in milliseconds after which positions are stored without another batch; events after them are read again after a crash. */
+const storeMs = 1_000;
+
+/** A reader of the log in all workspaces. */
+export interface PositionSource {
+  /** Key of its rows in `cursors`. */
+  readonly consumer: string;
+  /** Returns the workspaces whose position is in memory. */
+  workspaces(): Iterable<string>;
+  /** Returns the position up to which the events need not be read again; null if that is stored. */
+  unstored(workspaceId: string): number | null;
+  /** Returns ops for the batch that stores a position. */
+  opsAt?(scope: Scope, sequence: number): readonly Op[];
+  /** Called once the position is durable. */
+  stored(workspaceId: string, sequence: number): void;
+}
+
+interface Storing {
+  readonly ops: readonly Op[];
+  /** Call once the ops are durable. */
+  stored(): void;
+}
+
+export interface Positions {
+  add(source: PositionSource): void;
+  /** Stores the positions of a workspace within a second, unless a batch stores them earlier. Failures are retried. */
+  storeSoon(workspaceId: string): void;
+  /** Returns the ops that store the positions of a workspace along with a batch. */
+  along(scope: Scope): Storing;
+  /** @throws StoreError */
+  store(scope: Scope): Promise<void>;
+  /** Stores the positions of all workspaces. Failures are only logged. */
+  storeAll(): Promise<void>;
+  /** Stops the timers and stores all positions. */
+  stop(): Promise<void>;
+}
+
+export function createPositions(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Positions {
+  const { clock, log } = options;
+  const sources: PositionSource[] = [];
+  /** By workspace; only workspaces with positions to store have a timer. */
+  const timers = new Map<string, () => void>();
+  let isStopped = false;
+
+  const store = async (scope: Scope): Promise<void> => {
+    timers.get(scope.workspaceId)?.();
+    timers.delete(scope.workspaceId);
+    const { ops, stored } = alongOf(sources, scope);
+    if (ops.length === 0) return;
+    const outcome = await options.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+    if (!outcome.ok) throw new Error(`The positions could not be stored: ${outcome.message}`);
+    stored();
+  };
+  /** A failure is only logged: events after the stored position are read again. */
+  const tryToStore = async (workspaceId: string): Promise<boolean> => {
+    try {
+      await store(scopeOf(workspaceId));
+      return true;
+    } catch (error) {
+      log('warn', 'cursors not stored', { workspaceId, error: errorForLog(error) });
+      return false;
+    }
+  };
+  const storeSoon = (workspaceId: string): void => {
+    if (isStopped || timers.has(workspaceId)) return;
+    const look = async (): Promise<void> => {
+      if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
+    };
+    timers.set(
+      workspaceId,
+      clock.after(storeMs, () => void look()),
+    );
+  };
+  const storeAll = async (): Promise<void> => {
+    const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
+    for (const workspaceId of workspaces) await tryToStore(workspaceId);
+  };
+  return {
+    add: (source) => void sources.push(source),
+    storeSoon,
+    along: (scope) => alongOf(sources, scope),
+    store,
+    storeAll,
+    async stop() {
+      isStopped = true;
+      for (const cancel of timers.values()) cancel();
+      await storeAll();
+    },
+  };
+}
+
+function alongOf(sources: readonly PositionSource[], scope: Scope): Storing {
+  const moved = sources.flatMap((source) => {
+    const sequence = source.unstored(scope.workspaceId);
+    return sequence === null ? [] : [{ source, sequence }];
+  });
+  if (moved.length === 0) return { ops: [], stored: () => undefined };
+  const positions = Object.fromEntries(moved.map(({ source, sequence }) => [source.consumer, sequence]));
+  return {
+    ops: [
+      tenantOp(scope, advance, { positions: JSON.stringify(positions) }),
+      ...moved.flatMap(({ source, sequence }) => source.opsAt?.(scope, sequence) ?? []),
+    ],
+    stored() {
+      for (const { source, sequence } of moved) source.stored(scope.workspaceId, sequence);
+    },
+  };
+}
