@@ -182,11 +182,11 @@ const search: Fix = {
       db.exec(`BEGIN IMMEDIATE;
         INSERT INTO search_index (search_index) VALUES ('delete-all');
         DELETE FROM search_documents;
-        DELETE FROM search_pending;
-        INSERT INTO search_pending (workspace_id, id, revision)
-          SELECT workspace_id, id, 1 FROM issues WHERE deleted_at IS NULL
-          UNION ALL SELECT workspace_id, id, 1 FROM comments WHERE deleted_at IS NULL;`);
-      const [row] = db.prepare('SELECT count(*) AS count FROM search_pending').all() as { count: number }[];
+        DELETE FROM cursors WHERE consumer = 'projection search';`);
+      const texts = ['issues', 'comments'].map(
+        (table) => `(SELECT count(*) FROM ${table} WHERE deleted_at IS NULL)`,
+      );
+      const [row] = db.prepare(`SELECT ${texts.join(' + ')} AS count`).all() as { count: number }[];
       db.exec('COMMIT');
       return `cleared the index. The server indexes ${row?.count ?? 0} texts after its next start.`;
     });

@@ -4,7 +4,7 @@ import { json } from '../../kernel/changes/operations.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
-import { issueOfPart, partOfIssue, textToIndex } from '../issues/index.ts';
+import { issueOfPart, partOfIssue } from '../issues/index.ts';
 import { comment } from './contract.ts';
 
 const part = partOfIssue('comments');
@@ -25,15 +25,9 @@ export const commentModel = modelOf(comment, {
     return ['comment.updated'];
   },
   ...part.options,
-  related: (scope, before, after) => {
-    const isSameText = before?.body === after.body && before.deletedAt === after.deletedAt;
-    return {
-      last: [
-        tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
-        ...(isSameText ? [] : [textToIndex(scope, after.id)]),
-      ],
-    };
-  },
+  related: (scope, _before, after) => ({
+    last: [tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 })],
+  }),
 });
 /** Fails the batch if the issue was deleted in the meantime. */
 const moveIssue = tenantStatement(

@@ -37,14 +37,6 @@ const isThere = tenantStatement<{ id: string }>(
 );
 const finish = cursorTable.remove('finish', ['consumer']);
 
-/** Queues all searchable texts for indexing. */
-const toIndex = ['issues', 'comments'].map((table) =>
-  tenantStatement(
-    `exchange.${table}_to_index`,
-    `INSERT INTO search_pending (workspace_id, id, revision) SELECT :ws, id, 1 FROM ${table} WHERE workspace_id = :ws`,
-  ),
-);
-
 export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 let inserts: Inserts | undefined;
@@ -122,10 +114,7 @@ export async function takeIn(
     return true;
   });
   await batches.end();
-  const last = await store.commit([
-    ...toIndex.map((statement) => tenantOp(scope, statement, {})),
-    finish(scope, { consumer }),
-  ]);
+  const last = await store.commit([finish(scope, { consumer })]);
   if (!last.ok)
     throw new Error(
       `All rows were imported, but the last step failed: ${last.message}. Run the import again.`,

@@ -65,5 +65,4 @@ export {
 export { shapeIssues, readShape, type Shape } from './query/shape.ts';
 export { issueKeys, issueOrder, existingSort } from './query/sorting.ts';
 export { resolvePatch } from './references.ts';
-export { textToIndex } from './rows.ts';
 export { purgedTimerName } from './tables.ts';

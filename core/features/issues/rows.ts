@@ -36,7 +36,6 @@ export function issueOps(scope: Scope, before: Issue | null, after: Issue) {
       ...[...had]
         .filter((labelId) => !has.has(labelId))
         .map((labelId) => dropLabel(scope, { issue_id: after.id, label_id: labelId })),
-      ...issueToIndex(scope, before, after),
     ],
   };
 }
@@ -203,35 +202,6 @@ const addLabel = tenantStatement(
 );
 
 const dropLabel = issueLabelTable.remove('drop', ['issue_id', 'label_id']);
-
-/**
- * Marks a text for indexing, as one small row regardless of its length. The index is updated in the background,
- * many texts per commit, or earlier by the next search of the workspace.
- */
-const note = tenantStatement(
-  'search_pending.note',
-  `INSERT INTO search_pending (workspace_id, id, revision) VALUES (:ws, :id, 1)
-   ON CONFLICT DO UPDATE SET revision = revision + 1`,
-);
-
-/** @param id id of the issue or comment that has the text */
-export const textToIndex = (scope: Scope, id: string): Op => tenantOp(scope, note, { id });
-
-const noteComments = tenantStatement(
-  'search_pending.note_comments',
-  `INSERT INTO search_pending (workspace_id, id, revision)
-   SELECT :ws, id, 1 FROM comments WHERE workspace_id = :ws AND issue_id = :issueId
-   ON CONFLICT DO UPDATE SET revision = revision + 1`,
-);
-
-/** Deleting, restoring or moving an issue also marks its comments. */
-function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
-  const isElsewhere =
-    before !== null && (before.deletedAt !== after.deletedAt || before.teamId !== after.teamId);
-  if (!isElsewhere && before?.title === after.title && before.description === after.description) return [];
-  const own = textToIndex(scope, after.id);
-  return isElsewhere ? [own, tenantOp(scope, noteComments, { issueId: after.id })] : [own];
-}
 
 /** Statements that delete the rows of each table that belong to the issue, without events of their own. */
 const dropParts = dropStatementsOf('issues');

@@ -7,7 +7,6 @@ import { identifierInputPattern } from '../../platform/lib/ids.ts';
 import { limitDefault } from '../../platform/lib/schema.ts';
 import { sortedParameters, type Condition } from '../../platform/store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../platform/store/statement.ts';
-import { StoreError } from '../../platform/store/store.ts';
 import {
   issueFiltering,
   requestedFilters,
@@ -16,7 +15,6 @@ import {
   type Issue,
 } from '../issues/index.ts';
 import { readHits, type Hit } from './rows.ts';
-import { indexSome } from './indexing.ts';
 import { matchOf, parseQuery, type Query, type Phrase, rangesIn, type Range } from './query.ts';
 import type { FoundIssue, Highlight } from './bodies.ts';
 import { markOf } from './words.ts';
@@ -61,15 +59,8 @@ function offsetOf({ sealing }: Context, list: string, cursor: string | undefined
  * Indexes pending changes, so that a search finds them.
  * @returns true if all were indexed; false if too many are pending or the store rejects writes
  */
-export async function indexPending({ store, scope }: Context): Promise<boolean> {
-  const untilMs = performance.now() + waitMs;
-  try {
-    while (await indexSome(store, scope, true)) if (performance.now() > untilMs) return false;
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError) return false;
-    throw error;
-  }
+export function indexPending({ projections, scope }: Context): Promise<boolean> {
+  return projections.catchUp(scope, performance.now() + waitMs);
 }
 
 interface Sought {

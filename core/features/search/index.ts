@@ -1,4 +1,4 @@
-import { createIndexing } from './indexing.ts';
+import { indexing } from './indexing.ts';
 import { defineFeature } from '../../kernel/feature.ts';
 import { search as contract } from './contract.ts';
 import { searchRoutes } from './routes.ts';
@@ -7,7 +7,7 @@ export const search = defineFeature({
   name: 'search',
   contracts: [contract],
   routes: searchRoutes,
-  workers: [createIndexing],
+  projections: [indexing],
 });
 
 export { createFindDuplicates } from './similar.ts';

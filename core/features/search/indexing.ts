@@ -1,193 +1,243 @@
-// Indexes pending texts in batches: in the background soon after a change, and immediately before a search
-// that would miss them. Concurrent indexing of a text is resolved by the revision of its pending row: one
-// batch succeeds, the other is repeated.
-import {
-  backgroundCommitDelayMs,
-  systemOp,
-  tenantOp,
-  type Op,
-  type Scope,
-  type Store,
-  scopeOf,
-} from '../../platform/store/store.ts';
+// Feeds the full-text index from the log. Events carry the texts; the texts of a restored issue's comments are read. What
+// follows from several events is planned as one difference, so that each text is written once, and all words in one
+// statement.
+import type { Projection } from '../../kernel/events/consumers/projections.ts';
+import type { EventRow } from '../../kernel/events/event.ts';
+import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../platform/store/store.ts';
 import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { indexed, markOf, textMax } from './words.ts';
-import { errorForLog } from '../../platform/lib/errors/failures.ts';
-import { comment } from '../comments/contract.ts';
-import { issue } from '../issues/contract.ts';
-import type { WorkerDeps, BackgroundWorker } from '../../kernel/feature.ts';
-import { searchDocumentTable, searchPendingTable } from './tables.ts';
 
-/** Maximum number of texts per commit, so that other writes wait only some milliseconds. */
-const textsAtOnce = 64;
 /** Maximum time in milliseconds that tokenizing may block the event loop. */
 const sliceMs = 4;
 
-const readPending = searchPendingTable.select(
-  'read',
-  ['id', 'revision'],
-  [],
-  `ORDER BY id LIMIT ${textsAtOnce}`,
-);
-
 interface IndexedText {
   readonly id: string;
-  readonly issue_id: string;
-  readonly team_id: string;
+  readonly issueId: string;
+  /** Null if the team of the issue has to be read. */
+  readonly teamId: string | null;
   readonly title: string;
   readonly description: string;
   readonly comment: string;
 }
-const readTexts = tenantStatement<IndexedText>(
-  'search_documents.read_texts',
-  `SELECT id, id AS issue_id, team_id, title, substr(description, 1, ${textMax}) AS description, '' AS comment FROM issues
-   WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))
-   UNION ALL
-   SELECT c.id, i.id, i.team_id, '', '', c.body FROM comments AS c JOIN issues AS i ON i.workspace_id = :ws AND i.id = c.issue_id
-   WHERE c.workspace_id = :ws AND c.deleted_at IS NULL AND i.deleted_at IS NULL AND c.id IN (SELECT value FROM json_each(:ids))`,
+
+/** Difference between the index and the log after some events. */
+interface Difference {
+  /** Texts to index, by id. */
+  readonly added: Map<string, IndexedText>;
+  /** Ids of texts that may be indexed, with those of their issues. */
+  readonly dropped: Map<string, string>;
+  /** Ids of issues of which no text stays in the index. */
+  readonly droppedIssues: Set<string>;
+  /** New teams of issues, by id. */
+  readonly moved: Map<string, string>;
+}
+
+interface IssueData {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly team: { readonly id: string };
+  readonly deletedAt: string | null;
+  readonly previous?: Partial<IssueData>;
+}
+
+interface CommentData {
+  readonly id: string;
+  readonly issue: { readonly id: string };
+  readonly body: string;
+  readonly deletedAt: string | null;
+  readonly previous?: Partial<CommentData>;
+}
+
+/** Every change to an issue emits one of these events before any more specific one. */
+const ofIssues = new Set([
+  'issue.created',
+  'issue.updated',
+  'issue.deleted',
+  'issue.restored',
+  'issue.purged',
+]);
+const ofComments = new Set([
+  ...['comment.added', 'comment.updated', 'comment.deleted', 'comment.restored'],
+  ...['comment.resolved', 'comment.unresolved'],
+]);
+
+function forgetIssue(to: Difference, issueId: string): void {
+  for (const [id, text] of to.added) if (text.issueId === issueId) to.added.delete(id);
+  to.moved.delete(issueId);
+  to.droppedIssues.add(issueId);
+}
+
+function addIssue({ added }: Difference, { id, title, description, team }: IssueData): void {
+  added.set(id, { id, issueId: id, teamId: team.id, title, description, comment: '' });
+}
+
+function moveIssue({ added, moved }: Difference, { id: issueId, team }: IssueData): void {
+  moved.set(issueId, team.id);
+  for (const [id, text] of added) if (text.issueId === issueId) added.set(id, { ...text, teamId: team.id });
+}
+
+async function followIssue(to: Difference, reads: Reads, { type, entityId, data }: EventRow): Promise<void> {
+  const issue = data as object as IssueData;
+  if (type === 'issue.purged' || issue.deletedAt !== null) return forgetIssue(to, entityId);
+  if (type === 'issue.restored') {
+    forgetIssue(to, entityId);
+    addIssue(to, issue);
+    for (const { id, body } of await reads.commentsOf(entityId))
+      to.added.set(id, {
+        id,
+        issueId: entityId,
+        teamId: issue.team.id,
+        title: '',
+        description: '',
+        comment: body,
+      });
+    return;
+  }
+  const { previous = {} } = issue;
+  if (previous.team !== undefined) moveIssue(to, issue);
+  const isNew = type === 'issue.created';
+  if (!isNew && previous.title === undefined && previous.description === undefined) return;
+  if (!isNew) to.dropped.set(entityId, entityId);
+  addIssue(to, issue);
+}
+
+function followComment(to: Difference, { type, entityId, data }: EventRow): void {
+  const { issue, body, deletedAt, previous = {} } = data as object as CommentData;
+  const isSame = previous.body === undefined && previous.deletedAt === undefined;
+  if (type !== 'comment.added' && isSame) return;
+  to.dropped.set(entityId, issue.id);
+  to.added.delete(entityId);
+  if (deletedAt !== null) return;
+  const teamId = to.added.get(issue.id)?.teamId ?? null;
+  to.added.set(entityId, {
+    id: entityId,
+    issueId: issue.id,
+    teamId,
+    title: '',
+    description: '',
+    comment: body,
+  });
+}
+
+const commentsOfIssue = tenantStatement<{ id: string; body: string }>(
+  'search_documents.read_comments',
+  `SELECT id, substr(body, 1, ${textMax}) AS body FROM comments INDEXED BY comments_issue
+   WHERE workspace_id = :ws AND issue_id = :issueId AND deleted_at IS NULL`,
 );
-const readDocuments = tenantStatement<{ id: string }>(
-  'search_documents.read',
-  'SELECT id FROM search_documents WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+const teamsOfIssues = tenantStatement<{ id: string; team_id: string }>(
+  'search_documents.read_teams',
+  `SELECT id, team_id FROM issues
+   WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-const settle = searchPendingTable.remove('settle', ['id', 'revision']);
+interface Reads {
+  commentsOf(issueId: string): Promise<readonly { readonly id: string; readonly body: string }[]>;
+}
+
+const ofTexts = (of: string): string => `${of}issue_id = t.value->>0 AND ${of}id = t.value->>1`;
 const dropWords = tenantStatement(
   'search_index.drop',
-  'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
+  `DELETE FROM search_index WHERE rowid IN (SELECT d.doc FROM json_each(:texts) AS t
+   CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND ${ofTexts('d.')})`,
 );
-const dropDocument = searchDocumentTable.remove('drop', ['id']);
+const dropDocuments = tenantStatement(
+  'search_documents.drop',
+  `DELETE FROM search_documents WHERE workspace_id = :ws
+   AND (issue_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:texts))`,
+);
+const dropWordsOfIssues = tenantStatement(
+  'search_index.drop_issues',
+  `DELETE FROM search_index WHERE rowid IN (SELECT d.doc FROM json_each(:issues) AS t
+   CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.issue_id = t.value)`,
+);
+const dropDocumentsOfIssues = tenantStatement(
+  'search_documents.drop_issues',
+  `DELETE FROM search_documents WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:issues))`,
+);
+const moveDocuments = tenantStatement(
+  'search_documents.move',
+  'UPDATE search_documents SET team_id = :teamId WHERE workspace_id = :ws AND issue_id = :issueId',
+);
 const addWords = systemStatement(
   'search_index.add',
-  'each word has the prefix of its workspace, and the same batch writes the row with the workspace',
-  'INSERT INTO search_index (title, description, comment) VALUES (:title, :description, :comment)',
+  'each word has the prefix of its workspace, and the same batch writes the rows with the workspace',
+  `INSERT INTO search_index (title, description, comment)
+   SELECT value->>0, value->>1, value->>2 FROM json_each(:words)`,
 );
-/** Must follow `addWords` in the batch, since it uses the last rowid. */
-const addDocument = tenantStatement(
+/** Must follow `addWords` in the batch, whose rows have consecutive numbers that end with the last rowid. */
+const addDocuments = tenantStatement(
   'search_documents.add',
-  `INSERT INTO search_documents (workspace_id, id, doc, issue_id, team_id)
-   VALUES (:ws, :id, last_insert_rowid(), :issueId, :teamId)`,
+  `INSERT INTO search_documents (workspace_id, issue_id, id, doc, team_id)
+   SELECT :ws, value->>0, value->>1, last_insert_rowid() - :count + 1 + key, value->>2 FROM json_each(:documents)`,
 );
 
-/**
- * Indexes a batch of pending texts of a workspace.
- * @returns true if more may be pending
- * @throws StoreError
- */
-export async function indexSome(store: Store, scope: Scope, isAwaited: boolean): Promise<boolean> {
-  const pending = await readPending.all(store, scope, {});
-  if (pending.length === 0) return false;
-  const ids = JSON.stringify(pending.map(({ id }) => id));
-  const [texts, documents] = await Promise.all([
-    store.read(scope, readTexts, { ids }),
-    store.read(scope, readDocuments, { ids }),
-  ]);
-  const textOf = new Map(texts.map((text) => [text.id, text]));
-  const known = new Set(documents.map(({ id }) => id));
-  const mark = markOf(scope.workspaceId);
+export const indexing: Projection = {
+  name: 'search',
+  subscribesTo: (type) => ofIssues.has(type) || ofComments.has(type),
+  async project(store, scope, events) {
+    const to: Difference = {
+      added: new Map(),
+      dropped: new Map(),
+      droppedIssues: new Set(),
+      moved: new Map(),
+    };
+    const reads: Reads = { commentsOf: (issueId) => store.read(scope, commentsOfIssue, { issueId }) };
+    for (const event of events)
+      if (ofIssues.has(event.type)) await followIssue(to, reads, event);
+      else followComment(to, event);
+    return [...dropOps(scope, to), ...(await addOps(store, scope, [...to.added.values()]))];
+  },
+};
+
+function dropOps(scope: Scope, { dropped, droppedIssues, moved }: Difference): Op[] {
   const ops: Op[] = [];
+  if (dropped.size > 0) {
+    const texts = JSON.stringify([...dropped].map(([id, issueId]) => [issueId, id]));
+    ops.push(tenantOp(scope, dropWords, { texts }), tenantOp(scope, dropDocuments, { texts }));
+  }
+  if (droppedIssues.size > 0) {
+    const issues = JSON.stringify([...droppedIssues]);
+    ops.push(
+      tenantOp(scope, dropWordsOfIssues, { issues }),
+      tenantOp(scope, dropDocumentsOfIssues, { issues }),
+    );
+  }
+  for (const [issueId, teamId] of moved) ops.push(tenantOp(scope, moveDocuments, { issueId, teamId }));
+  return ops;
+}
+
+async function addOps(store: Store, scope: Scope, texts: readonly IndexedText[]): Promise<Op[]> {
+  const teams = await teamsOf(store, scope, texts);
+  const mark = markOf(scope.workspaceId);
+  const words: [string, string, string][] = [];
+  const documents: [string, string, string][] = [];
   let sinceMs = performance.now();
-  for (const { id, revision } of pending) {
-    ops.push(settle(scope, { id, revision }, { expectRows: 1 }));
-    if (known.has(id)) ops.push(tenantOp(scope, dropWords, { id }), dropDocument(scope, { id }));
-    const text = textOf.get(id);
-    if (text) ops.push(...wordsOf(scope, mark, text));
+  for (const { id, issueId, teamId, title, description, comment } of texts) {
+    const team = teamId ?? teams.get(issueId);
+    // The issue was deleted in the meantime; if it is restored later, its comments are indexed again.
+    if (team === undefined) continue;
+    words.push([indexed(mark, title), indexed(mark, description), indexed(mark, comment)]);
+    documents.push([issueId, id, team]);
     if (performance.now() - sinceMs <= sliceMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sinceMs = performance.now();
   }
-  const outcome = await store.commit(ops, isAwaited ? {} : { commitDelayMs: backgroundCommitDelayMs });
-  if (!outcome.ok && outcome.reason !== 'lost_race')
-    throw new Error(`Texts could not be indexed: ${outcome.message}`);
-  return !outcome.ok || pending.length === textsAtOnce;
+  if (words.length === 0) return [];
+  return [
+    systemOp(addWords, { words: JSON.stringify(words) }),
+    tenantOp(scope, addDocuments, { documents: JSON.stringify(documents), count: documents.length }),
+  ];
 }
 
-function wordsOf(scope: Scope, mark: string, text: IndexedText): Op[] {
-  const { id, issue_id: issueId, team_id: teamId } = text;
-  const words = {
-    title: indexed(mark, text.title),
-    description: indexed(mark, text.description),
-    comment: indexed(mark, text.comment),
-  };
-  return [systemOp(addWords, words), tenantOp(scope, addDocument, { id, issueId, teamId })];
-}
-
-/** Delay after a change. */
-const soonMs = 300;
-/** Delay after a failure. */
-const againMs = 5_000;
-
-const waiting = systemStatement<{ workspace_id: string }>(
-  'search_pending.workspaces',
-  'at start, texts of all workspaces may wait to be indexed',
-  `SELECT w.workspace_id FROM workspaces AS w
-   WHERE EXISTS (SELECT 1 FROM search_pending AS p WHERE p.workspace_id = w.workspace_id)`,
-);
-
-/**
- * Indexes changes in the background: shortly after a change, so that many changes share a commit, and at start for
- * texts left by an earlier process or an upgrade.
- */
-export function createIndexing({ services, committer, clock }: WorkerDeps): BackgroundWorker {
-  const { store, log } = services;
-  const workspaces = new Set<string>();
-  let cancel: (() => void) | null = null;
-  let working: Promise<void> | null = null;
-  let isStopped = false;
-
-  /**
-   * Indexes one batch of each workspace in turn. Changes that arrive in the meantime are scheduled
-   * separately.
-   */
-  const work = async (ids: Set<string>): Promise<void> => {
-    while (ids.size > 0)
-      for (const id of ids) {
-        if (isStopped) return;
-        if (!(await indexSome(store, scopeOf(id), false))) ids.delete(id);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-  };
-
-  const begin = (): void => {
-    cancel = null;
-    const ids = new Set(workspaces);
-    workspaces.clear();
-    let nextMs = soonMs;
-    working = work(ids)
-      .catch((error: unknown) => {
-        if (isStopped) return;
-        log('warn', 'texts could not be indexed for search', { error: errorForLog(error) });
-        for (const id of ids) workspaces.add(id);
-        nextMs = againMs;
-      })
-      .finally(() => {
-        working = null;
-        if (workspaces.size > 0) schedule(nextMs);
-      });
-  };
-
-  const schedule = (afterMs: number): void => {
-    if (!isStopped && !cancel && !working) cancel = clock.after(afterMs, begin);
-  };
-
-  committer.onCommit((workspaceId, changes) => {
-    if (!changes.some(({ kind }) => kind === issue.name || kind === comment.name)) return;
-    workspaces.add(workspaceId);
-    schedule(soonMs);
-  });
-
-  return {
-    async start() {
-      for (const { workspace_id: id } of await store.readSystem(waiting)) workspaces.add(id);
-      if (workspaces.size > 0) schedule(soonMs);
-    },
-    async settled() {
-      await working;
-    },
-    async stop() {
-      isStopped = true;
-      cancel?.();
-      await working;
-    },
-  };
+/** Returns the teams of issues whose comments are indexed; deleted issues are missing. */
+async function teamsOf(
+  store: Store,
+  scope: Scope,
+  texts: readonly IndexedText[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(texts.flatMap(({ issueId, teamId }) => (teamId === null ? [issueId] : [])))];
+  if (ids.length === 0) return new Map();
+  const rows = await store.read(scope, teamsOfIssues, { ids: JSON.stringify(ids) });
+  return new Map(rows.map((row) => [row.id, row.team_id]));
 }

@@ -1,10 +1,14 @@
 // Tables of the full-text index.
 import { defineTable } from '../../kernel/table/define.ts';
 
-const waits = (of: string): string =>
-  `EXISTS (SELECT 1 FROM search_pending AS p WHERE p.workspace_id = ${of}.workspace_id AND p.id = ${of}.id)`;
-const has = (of: string): string =>
-  `EXISTS (SELECT 1 FROM search_documents AS d WHERE d.workspace_id = ${of}.workspace_id AND d.id = ${of}.id)`;
+/** Matches texts of issues with events that are not indexed yet. */
+const waits = (of: string, issueId: string): string =>
+  `EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = ${of}.workspace_id AND e.issue_id = ${of}.${issueId}
+     AND e.sequence > coalesce((SELECT c.sequence FROM cursors AS c
+       WHERE c.workspace_id = ${of}.workspace_id AND c.consumer = 'projection search'), 0))`;
+const has = (of: string, issueId: string): string =>
+  `EXISTS (SELECT 1 FROM search_documents AS d
+     WHERE d.workspace_id = ${of}.workspace_id AND d.issue_id = ${of}.${issueId} AND d.id = ${of}.id)`;
 const issueOf = (of: string): string =>
   `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = ${of}.workspace_id AND i.id = ${of}.issue_id AND i.deleted_at IS NULL`;
 
@@ -28,19 +32,20 @@ export const searchDocumentTable = defineTable('search_documents', {
     {
       columns: [],
       what: 'issues are missing from the search index',
-      sql: `FROM issues AS t WHERE t.deleted_at IS NULL AND NOT ${has('t')} AND NOT ${waits('t')}`,
+      sql: `FROM issues AS t WHERE t.deleted_at IS NULL AND NOT ${has('t', 'id')} AND NOT ${waits('t', 'id')}`,
       repairedBy: 'search',
     },
     {
       columns: [],
       what: 'comments are missing from the search index',
-      sql: `FROM comments AS t WHERE t.deleted_at IS NULL AND ${issueOf('t')}) AND NOT ${has('t')} AND NOT ${waits('t')}`,
+      sql: `FROM comments AS t WHERE t.deleted_at IS NULL AND ${issueOf('t')}) AND NOT ${has('t', 'issue_id')}
+      AND NOT ${waits('t', 'issue_id')}`,
       repairedBy: 'search',
     },
     {
       columns: ['id', 'issue_id', 'team_id'],
       what: 'index entries belong to deleted texts or to another team',
-      sql: `FROM search_documents AS t WHERE NOT ${waits('t')} AND NOT (${issueOf('t')} AND i.team_id = t.team_id) AND (t.id = t.issue_id
+      sql: `FROM search_documents AS t WHERE NOT ${waits('t', 'issue_id')} AND NOT (${issueOf('t')} AND i.team_id = t.team_id) AND (t.id = t.issue_id
       OR EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = t.workspace_id AND c.id = t.id AND c.deleted_at IS NULL)))`,
       repairedBy: 'search',
     },
@@ -57,13 +62,5 @@ export const searchDocumentTable = defineTable('search_documents', {
       repairedBy: 'search',
     },
   ],
-  quotes: { none: 'ids and numbers' },
-});
-
-export const searchPendingTable = defineTable('search_pending', {
-  owner: 'workspace',
-  retention: { bound: 'each is removed once its text is indexed' },
-  exported,
-  log: { local: 'work of the server' },
   quotes: { none: 'ids and numbers' },
 });

@@ -12,7 +12,7 @@ db.exec(`
   CREATE TABLE plain (id INTEGER PRIMARY KEY, position INTEGER) STRICT;
   CREATE VIRTUAL TABLE words USING fts5(title);
   CREATE VIRTUAL TABLE search_index USING fts5(title, content='', contentless_delete=1);
-  CREATE TABLE search_documents (workspace_id TEXT, id TEXT, doc INTEGER, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE search_documents (workspace_id TEXT, issue_id TEXT, id TEXT, doc INTEGER, PRIMARY KEY (workspace_id, issue_id, id)) STRICT, WITHOUT ROWID;
   CREATE INDEX search_documents_doc ON search_documents (workspace_id, doc);`);
 afterAll(() => db.close());
 
@@ -179,6 +179,10 @@ const bestHits = `WITH ranked AS MATERIALIZED (
   FROM ranked CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.doc = ranked.doc
   ORDER BY ranked.score, ranked.doc DESC`;
 
+const removalOfIssues = `DELETE FROM search_index WHERE rowid IN (SELECT d.doc FROM json_each(:issues) AS t
+   CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.issue_id = t.value)`;
+const removal = removalOfIssues.replace('t.value', 't.value->>0 AND d.id = t.value->>1');
+
 test.each([
   ['hits', ownHits],
   ['the best of all hits', bestHits],
@@ -187,10 +191,8 @@ test.each([
     'hits with further conditions',
     `WITH hits AS MATERIALIZED (${ownHits}) SELECT title FROM hits CROSS JOIN issues ON workspace_id = :ws AND issues.id = hits.id`,
   ],
-  [
-    'the removal of a document',
-    'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
-  ],
+  ['the removal of documents', removal],
+  ['the removal of all documents of issues', removalOfIssues],
 ])('the full-text index accepts %s', (_, sql) => {
   expect(breach(sql)).toBeNull();
 });
@@ -232,10 +234,10 @@ test.each([
     bestHits.replace('d.id AS hit', '(SELECT group_concat(doc) FROM ranked) AS hit'),
   ],
   ['the removal of any document', 'DELETE FROM search_index WHERE rowid = :doc AND :ws = :ws'],
-  [
-    'the removal of more documents',
-    'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id) OR rowid > 0',
-  ],
+  ['the removal of more documents', `${removal} OR rowid > 0`],
+  ['the removal of documents of another workspace', removal.replace(':ws', ':other')],
+  ['a removal widened by OR', removal.replace('t.value->>1', 't.value->>1 OR 1')],
+  ['a removal by a left join', removalOfIssues.replace('CROSS JOIN', 'LEFT JOIN')],
 ])('the full-text index rejects %s', (_, sql) => {
   expect(breach(sql)).not.toBeNull();
 });

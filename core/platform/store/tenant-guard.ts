@@ -73,7 +73,9 @@ const fullTextIndex = 'search_index';
 const ofCaller = String.raw`CROSS JOIN search_documents AS d ON d\.workspace_id = :ws AND d\.doc =`;
 const whoseWords = new RegExp(
   String.raw`\b(?:FROM ${fullTextIndex} ${ofCaller} ${fullTextIndex}\.rowid WHERE ${fullTextIndex} MATCH :\w+` +
-    String.raw`|^DELETE FROM ${fullTextIndex} WHERE rowid = \(SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id\)$)(?!\s*(?:[-+*/%&|<>=]|COLLATE\b))`,
+    String.raw`|^DELETE FROM ${fullTextIndex} WHERE rowid IN \(SELECT d\.doc FROM json_each\(:\w+\) AS t ` +
+    String.raw`CROSS JOIN search_documents AS d ON d\.workspace_id = :ws AND d\.issue_id = t\.value(?:->>0 AND d\.id = t\.value->>1)?\)$)` +
+    String.raw`(?!\s*(?:[-+*/%&|<>=]|COLLATE\b))`,
   'g',
 );
 const selectedOfBest = String.raw`(?:d\.\w+|nullif\(d\.\w+, d\.\w+\)) AS \w+`;

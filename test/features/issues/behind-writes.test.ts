@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { systemStatement } from '../../../core/platform/store/statement.ts';
-import { startApp, type TestApp } from '../../app.ts';
+import { startApp, type Json, type TestApp } from '../../app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -8,18 +7,31 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const pending = systemStatement<{ count: number }>(
-  'test.search_pending',
-  'a test counts in the whole installation',
-  'SELECT count(*) AS count FROM search_pending',
-);
-const pendingNow = async (): Promise<number> => (await app.services.store.readSystem(pending))[0]!.count;
-
-async function make(path: string, body: object): Promise<void> {
-  const { status } = await app.call('POST', `/api/v1${path}`, body);
+async function make(path: string, body: object): Promise<Json> {
+  const { status, json } = await app.call('POST', `/api/v1${path}`, body);
   expect([path, status]).toEqual([path, 201]);
+  return json;
 }
-const file = (title: string): Promise<void> => make('/issues', { team: 'ENG', title, priority: 'urgent' });
+const file = (title: string): Promise<Json> => make('/issues', { team: 'ENG', title, priority: 'urgent' });
+
+test('a lone creation, comment or change causes one further commit, with its texts and all positions', async () => {
+  const issue = await file('Alone');
+  await app.clock.advance(1_000);
+  await app.settled();
+  const { store } = app.services;
+  for (const write of [
+    () => file('Lone'),
+    () => make(`/issues/${issue.id}/comments`, { body: 'Lone' }),
+    () => app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }),
+  ]) {
+    const before = store.counts().batches;
+    await write();
+    await app.settled();
+    await app.clock.advance(1_000);
+    await app.settled();
+    expect(store.counts().batches - before).toBe(2);
+  }
+});
 
 test('SLA clocks of sequential creations start in one commit', async () => {
   await make('/sla-policies', { name: 'Urgent', filter: { priority: 'urgent' }, targetMinutes: 60 });
@@ -32,20 +44,5 @@ test('SLA clocks of sequential creations start in one commit', async () => {
   const gatherings = 2 + (performance.now() - since) / 50;
   const { json } = await app.call('GET', '/api/v1/events?types=sla.started&limit=100');
   expect(json.data).toHaveLength(creations);
-  expect(store.counts().batches - before - creations).toBeLessThanOrEqual(gatherings + creations / 16);
-});
-
-test('the indexer shares commits with later writes', async () => {
-  await file('First');
-  await app.clock.advance(300);
-  await app.settled();
-  expect(await pendingNow()).toBe(0);
-  await file('Second');
-  const advanced = app.clock.advance(300);
-  await Promise.all([advanced, ...Array.from({ length: 20 }, (_, n) => file(`Meanwhile ${n}`))]);
-  await app.settled();
-  expect(await pendingNow()).toBeGreaterThan(0);
-  await app.clock.advance(300);
-  await app.settled();
-  expect(await pendingNow()).toBe(0);
+  expect(store.counts().batches - before - creations).toBeLessThanOrEqual(gatherings + creations / 64);
 });

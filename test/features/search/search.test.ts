@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { systemStatement } from '../../../core/platform/store/statement.ts';
+import { systemOp } from '../../../core/platform/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../../app.ts';
 
 let app: TestApp;
@@ -308,4 +310,49 @@ test('very frequent words rank the latest issues, and rare words and filtered se
   expect(await titles('okapi ')).not.toContain(old.title);
   expect(await titles('okapi quetzal ')).toEqual([old.title]);
   expect(await titles('okapi ', call, '&priority=urgent')).toEqual([old.title]);
+});
+
+const inAll = 'a test counts and clears the index of the whole installation';
+const indexedTexts = systemStatement<{ documents: number; words: number }>(
+  'test.indexed_texts',
+  inAll,
+  `SELECT (SELECT count(*) FROM search_documents) AS documents, (SELECT count(*) FROM search_index_docsize) AS words`,
+);
+const clearing = [
+  "INSERT INTO search_index (search_index) VALUES ('delete-all')",
+  'DELETE FROM search_documents',
+  "DELETE FROM cursors WHERE consumer = 'projection search'",
+].map((sql, index) => systemStatement(`test.clear_index_${index}`, inAll, sql));
+
+test('a burst of changes leaves each text in the index once, also after a rebuild from the log', async () => {
+  const count = async () => (await app.services.store.readSystem(indexedTexts))[0]!;
+  await search('anything');
+  const { documents: before } = await count();
+  const [one, two, gone] = [await make('Bongo one'), await make('Bongo two'), await make('Bongo gone')];
+  const say = async (issue: Json, body: string): Promise<Json> =>
+    (await call('POST', `/api/v1/issues/${issue.id}/comments`, { body })).json;
+  await say(one, 'snout');
+  const second = await say(one, 'hooves');
+  await say(gone, 'vanishes');
+  await call('PATCH', `/api/v1/comments/${second.id}`, { body: 'toes' });
+  await call('DELETE', `/api/v1/issues/${one.id}`);
+  await call('POST', `/api/v1/issues/${one.id}/restore`);
+  await say(one, 'afterwards');
+  await call('PATCH', `/api/v1/issues/${two.id}`, { title: 'Bongo second' });
+  await call('PATCH', `/api/v1/issues/${two.id}`, { description: 'nocturnal' });
+  await call('DELETE', `/api/v1/issues/${gone.id}`);
+  expect((await call('POST', `/api/v1/issues/${gone.id}/purge`)).status).toBe(204);
+  const hits = { snout: 1, hooves: 0, toes: 1, afterwards: 1, '"bongo second" nocturnal': 1, vanishes: 0 };
+  for (const round of ['at once', 'rebuilt']) {
+    const found = Object.keys(hits).map(async (q) => [q, (await titles(q)).length]);
+    expect([round, Object.fromEntries(await Promise.all(found))]).toEqual([round, hits]);
+    expect((await titles('bongo')).sort()).toEqual(['Bongo one', 'Bongo second']);
+    // Two issues and three comments.
+    expect(await count()).toEqual({ documents: before + 5, words: before + 5 });
+    await app.settled();
+    await app.services.store.commit(clearing.map((statement) => systemOp(statement, {})));
+    app = await app.restart();
+    ({ call } = app);
+    await app.settled();
+  }
 });

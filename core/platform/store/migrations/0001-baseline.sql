@@ -596,18 +596,11 @@ CREATE VIRTUAL TABLE search_index USING fts5(
 
 -- Issue or comment of each row of the index.
 CREATE TABLE search_documents (
-  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
-  doc INTEGER NOT NULL, issue_id TEXT NOT NULL, team_id TEXT NOT NULL,
-  PRIMARY KEY (workspace_id, id)
+  workspace_id TEXT NOT NULL, issue_id TEXT NOT NULL, id TEXT NOT NULL,
+  doc INTEGER NOT NULL, team_id TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, issue_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX search_documents_doc ON search_documents (workspace_id, doc, issue_id, team_id);
-
--- Texts that changed after they were indexed. Written with the change; a search indexes them first.
-CREATE TABLE search_pending (
-  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
-  revision INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, id)
-) STRICT, WITHOUT ROWID;
 
 -- # Events and work
 
