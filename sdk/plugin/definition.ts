@@ -8,9 +8,24 @@ import type { Received } from './call.ts';
 import type { Context } from './context.ts';
 import type { PluginEventType } from './event-types.ts';
 
-/** The envelope that webhooks carry, always with the full object except for long descriptions. Narrows on `type`. */
+/** Events of an issue or of a part of an issue, such as a comment. */
+type IssueRelated = `${'issue' | 'comment' | 'reaction' | 'sla'}.${string}`;
+
+/**
+ * Issue of an event at the start of the run, while `data` is the object at the moment of the event. It counts as a
+ * read: the run commits only if the issue is unchanged. `issue` is null for a deleted issue, and absent if the plugin
+ * may not read issues, or not those of its team.
+ */
+interface WithIssue {
+  readonly issue?: Received<Issue> | null;
+}
+
+/**
+ * The envelope that webhooks carry, always with the full object except for long descriptions, and the issue that it
+ * is about. Narrows on `type`.
+ */
 export type PluginEvent<Type extends PluginEventType = PluginEventType> = {
-  [One in Type]: Envelope<One, Received<EventData[One]>>;
+  [One in Type]: Envelope<One, Received<EventData[One]>> & (One extends IssueRelated ? WithIssue : unknown);
 }[Type];
 
 export interface ScopeRequest {

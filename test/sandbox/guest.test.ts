@@ -216,7 +216,7 @@ describe('end of a run', () => {
   });
 
   test('an oversized input is rejected without a run', async () => {
-    expect(await runBody('', { input: JSON.stringify('x'.repeat(200_000)) })).toMatchObject({
+    expect(await runBody('', { input: JSON.stringify('x'.repeat(400_000)) })).toMatchObject({
       status: 'failed',
       reason: 'error',
       killed: false,

@@ -52,7 +52,7 @@ export {
 export { selectIssues } from './bulk.ts';
 export { inState, issueModel, neverDue, type Issue, type IssueResponse } from './model.ts';
 export { linkToIssue, issueOfPart, partOfIssue } from './part.ts';
-export { allIssuesAt, parentsAt, listIssuesAt } from './query/as-of.ts';
+export { allIssuesAt, getIssueAt, parentsAt, listIssuesAt } from './query/as-of.ts';
 export { issueFiltering, issueReferences } from './query/filter.ts';
 export {
   issueFilters,

@@ -4,7 +4,8 @@
 /** Maximum UTF-16 units of the arguments or the result of a call, except KV values (2 MiB) and fetches. */
 const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
-export const inputMax = 160 * 1024;
+/** Covers three descriptions of 64 KiB as JSON: of an event, of its `previous`, and of its issue. */
+export const inputMax = 320 * 1024;
 export const codeMax = 4 * 1024 * 1024;
 export const manifestMax = 256 * 1024;
 /** Maximum number of characters of one log line. */

@@ -8,6 +8,7 @@ import { takesIfMatch, type Route } from '../../../kernel/http/route.ts';
 import { camel } from '../../../platform/lib/text/words.ts';
 import type { ValueCall } from '../../../kernel/http/values.ts';
 import type { Staging } from '../../../kernel/changes/staging.ts';
+import type { Context, Directory, Services } from '../../../kernel/context.ts';
 import type { Cause } from '../../../kernel/events/event.ts';
 import type { App, Caller } from '../../../kernel/http/app.ts';
 import type { Principal } from '../../../kernel/http/principal.ts';
@@ -167,6 +168,31 @@ export function principalOf({ workspaceId }: Scope, install: Install): Principal
   };
 }
 
+/** Returns the context of reads that the server makes for a plugin, without a request. All teams are visible. */
+export function contextOf(
+  services: Services,
+  scope: Scope,
+  install: Install,
+  { directory, staged }: { readonly directory: Directory; readonly staged: Staging | null },
+): Context {
+  const { actor, scopes, narrowed } = principalOf(scope, install);
+  return {
+    ...services,
+    scope,
+    workspaceId: scope.workspaceId,
+    directory,
+    actor,
+    authority: { actor },
+    scopes,
+    narrowed,
+    visibleTeams: null,
+    cause: null,
+    requestId: '',
+    traceparent: null,
+    staged,
+  };
+}
+
 /** Returns the JSON of a successful answer. @throws CallError if the API refuses the request */
 export async function callGateway(call: BridgeCall, route: Route, gatewayCall: GatewayCall): Promise<string> {
   const { principal, cause, staged, traceparent } = call;
@@ -248,6 +274,7 @@ function textOf(body: unknown): string {
 }
 
 /** Cuts `description` of the object itself, of its `previous`, and of the items of a page. */
+export function cutDescriptions<T>(value: T): T;
 export function cutDescriptions(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(cutDescriptions);

@@ -19,6 +19,7 @@ import { ownOneTimeJobs } from '../schedules/own.ts';
 import type { TapedJob } from '../recorder/recorder.ts';
 import { rightsFor, type RunInput, causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from './rows.ts';
+import { subjectOf } from './subject.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import { ReadSet } from '../../../kernel/changes/reads.ts';
 import { contracts } from '../../contracts.ts';
@@ -177,7 +178,8 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       const begun = { leased, install, staged, cause, startedAt, modes, meter, calls };
       const source = world?.source ?? (await deps.registry.source(scope, install.sha256));
       const secrets = deps.outside.secretsFor(scope, install);
-      const plain = jobOf(leased, install, { source, startedAt, secrets, mode: modes.mode });
+      const subject = await subjectOf(deps, leased, install, begun);
+      const plain = jobOf(leased, install, { source, startedAt, secrets, mode: modes.mode, subject });
       const job = world ? plain : deps.recorder.taped(plain);
       const outcome = await (await deps.sandbox.get()).run({ ...job, call: answering(begun) });
       deps.services.ledger.chargeAll(scope, costOf(outcome));

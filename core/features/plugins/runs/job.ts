@@ -26,6 +26,7 @@ import { stepOf } from '../planning/loops.ts';
 import { stepName } from '../schedules/schedules.ts';
 import type { SecretsForGuest } from '../http-out/rules.ts';
 import type { TriedRun } from './attempt.ts';
+import type { Subject } from './subject.ts';
 
 const partitionsDefault = 1;
 
@@ -34,6 +35,7 @@ interface RunJobInput {
   readonly startedAt: number;
   readonly mode: InstallMode;
   readonly secrets: SecretsForGuest | undefined;
+  readonly subject: Subject;
 }
 
 export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
@@ -59,11 +61,11 @@ export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
-  { startedAt, deadline, mode, secrets }: RunJobInput & { readonly deadline: number },
+  { startedAt, deadline, mode, secrets, subject }: RunJobInput & { readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event
-      ? cutDescriptions(renderedFor(install, event))
+      ? { ...cutDescriptions(renderedFor(install, event)), ...subject }
       : (input?.event ?? { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() }),
     run: {
       id: run.id,
@@ -82,7 +84,7 @@ function inputTextOf(
 }
 
 /** Returns the event, redacted to what the plugin can read. */
-function renderedFor(install: Install, event: EventRow): unknown {
+function renderedFor(install: Install, event: EventRow): object {
   return redactEvent(rightsOfInstall(install), renderEvent(event));
 }
 

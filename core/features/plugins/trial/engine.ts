@@ -1,7 +1,6 @@
 // Performs trials: runs versions on the events of a source, with the state as of each event, and passes the
 // results to a comparison in the order of the events. A few runs are concurrent, but the results are the same
 // as in sequence. Live runs have priority. docs/decisions/0091.
-import type { Context } from '../../../kernel/context.ts';
 import { renderEvent, type EventRow } from '../../../kernel/events/event.ts';
 import { findEvent, pageAfter } from '../../../kernel/events/log/log.ts';
 import type { FilterFields } from '../../../platform/lib/filter/filter.ts';
@@ -10,7 +9,7 @@ import { createPasts, isNaming, type Pasts, type SeenPast } from '../../../kerne
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { AttemptDeps } from '../deps.ts';
-import { principalOf } from '../host-calls/gateway.ts';
+import { contextOf } from '../host-calls/gateway.ts';
 import { matchingTypes } from '../installs/manifest.ts';
 import type { Install } from '../installs/model.ts';
 import { byTypeOf } from '../installs/registry.ts';
@@ -167,22 +166,9 @@ async function tryAll(
 
 /** Returns the past states of a workspace that an install can read. */
 function pastsOf({ services, directoryOf }: TrialDeps, scope: Scope, install: Install): Pasts {
-  const { actor, scopes, narrowed } = principalOf(scope, install);
-  return createPasts(async (): Promise<Context> => ({
-    ...services,
-    scope,
-    workspaceId: scope.workspaceId,
-    directory: await directoryOf(scope),
-    actor,
-    authority: { actor },
-    scopes,
-    narrowed,
-    visibleTeams: null,
-    cause: null,
-    requestId: '',
-    traceparent: null,
-    staged: null,
-  }));
+  return createPasts(async () =>
+    contextOf(services, scope, install, { directory: await directoryOf(scope), staged: null }),
+  );
 }
 
 export interface EventWindow {
