@@ -17,7 +17,7 @@ type Ctx = Context<Scopes, Settings>;
 export type Stored = Pick<Ctx['kv'], 'get' | 'set'>;
 
 export type TriageContext = Pick<Ctx, 'settings' | 'log'> & {
-  readonly issues: Pick<Ctx['issues'], 'get' | 'update'>;
+  readonly issues: Pick<Ctx['issues'], 'update'>;
   readonly comments: Pick<Ctx['comments'], 'create'>;
   readonly kv: Stored;
 };

@@ -102,7 +102,6 @@ export class FakeTracker {
         return Promise.resolve();
       },
       issues: {
-        get: (id) => count(() => this.get(id)),
         update: (id, patch, options) =>
           count(() => {
             if (options?.ifVersion !== this.get(id).version) throw new PluginError('Changed.', 'conflict');

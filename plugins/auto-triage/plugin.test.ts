@@ -46,8 +46,8 @@ describe('triage', () => {
     await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
     tracker.relabel(issue.id, ['feature']);
-    await triage({ id: issue.id, labels: [] }, tracker.context());
-    await triage({ id: 'iss_gone', labels: [] }, tracker.context());
+    await triage(tracker.get(issue.id), tracker.context());
+    await triage(null, tracker.context());
     expect([tracker.comments.length, tracker.namesOn(issue.id)]).toEqual([0, ['feature']]);
   });
 

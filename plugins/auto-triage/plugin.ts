@@ -43,7 +43,7 @@ export default definePlugin<Scopes, Settings>({
     },
   },
   limits: { cpuMs: 250, memoryMb: 64 },
-  on: { 'issue.created': { order: 'issue', handle: (event, ctx) => triage(event.data, ctx) } },
+  on: { 'issue.created': { order: 'issue', handle: (event, ctx) => triage(event.issue, ctx) } },
   schedules: {
     learn: { cron: '17 * * * *', overlap: 'skip', limits: { cpuMs: 10_000 }, handle: learn },
   },

@@ -1,5 +1,5 @@
 // `issue.created`: labels an issue without a kind label with its most likely kind, and explains why in a comment.
-import { InvalidInput, NotFound, type Issue } from '@tatami/sdk/plugin';
+import { InvalidInput, type Issue } from '@tatami/sdk/plugin';
 import { labelComment, suggestionComment } from './comment.ts';
 import type { TriageContext } from './context.ts';
 import { issueTypesOf } from './labels.ts';
@@ -12,10 +12,8 @@ import { predictByRule, Predictor, type Prediction } from './model/predict.ts';
 const predictors = new Map<string, { readonly signature: string; readonly predictor: Predictor }>();
 const predictorsMax = 8;
 
-export async function triage(data: Pick<Issue, 'id' | 'labels'>, ctx: TriageContext): Promise<void> {
-  if (issueTypesOf(data.labels).length > 0) return;
-  const issue = await findIssue(ctx, data.id);
-  // The issue may have been labelled or deleted meanwhile.
+/** @param issue issue at the start of the run, which may have been labelled or deleted since its creation */
+export async function triage(issue: Issue | null | undefined, ctx: TriageContext): Promise<void> {
   if (!issue || issueTypesOf(issue.labels).length > 0) return;
   const text = { title: issue.title, description: issue.description };
   const predictor = await predictorOf(ctx, issue.team.key);
@@ -52,15 +50,6 @@ async function label(
     body: labelComment(prediction, evidence(), predictor?.model, issue.team.key),
   });
   await rememberOwn(ctx.kv, issue.team.key, issue.id, prediction.kind);
-}
-
-async function findIssue(ctx: TriageContext, id: string): Promise<Issue | undefined> {
-  try {
-    return await ctx.issues.get(id);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }
 
 async function predictorOf(ctx: TriageContext, team: string): Promise<Predictor | undefined> {
