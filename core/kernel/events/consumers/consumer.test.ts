@@ -11,6 +11,8 @@ import { createFreshEvents } from './fresh.ts';
 import { ConsumerPosition, positionsMax } from './consumer-positions.ts';
 import { createPositions } from './positions.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from '../work/queue.ts';
+import { createClock } from '../../../../test/app.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 
 const cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
@@ -54,6 +56,8 @@ interface Process {
 interface Setting {
   readonly subjects?: readonly string[];
   readonly capacity?: number;
+  /** Default: the monotonic clock of the system. */
+  readonly clock?: Clock;
   /** True if all units of a subscriber share one order key. */
   readonly isOrdered?: boolean;
   /** True if the process crashes before any of its timers fires. */
@@ -88,7 +92,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const fresh = createFreshEvents();
   const performed: string[] = [];
   const refused: string[] = [];
-  const clock = {
+  const clock = setting.clock ?? {
     nowMs: () => 0,
     monotonicMs: () => performance.now(),
     after: (delayMs: number, run: () => void) => {
@@ -270,18 +274,39 @@ test('a subscriber without capacity lags behind, loses no work, and does not del
   expect(await process.cursor()).toBe(1_500);
 });
 
+test('work within the capacity has no rows, unless it takes longer than ten seconds', async () => {
+  const opened = openBase();
+  const clock = createClock(0);
+  const mayEnd = (): Promise<void> => new Promise(() => undefined);
+  const process = startProcess(opened, 'me', { clock, hangs: true, mayEnd });
+  const rows = async (): Promise<number> => (await opened.store.readSystem(leased)).length;
+  await process.happen(names(200));
+  await until(() => process.performed.length === 200);
+  clock.advance(9_900);
+  // A batch that was under way would be written before this one.
+  await process.happen(names(1, 'evt_other_'));
+  expect(await rows()).toBe(0);
+  clock.advance(5_100);
+  await until(async () => (await rows()) === 200);
+});
+
 test('work that hangs is stored, so that the cursor advances, and another process takes it over', async () => {
   const opened = openBase();
+  const clock = createClock(0);
   const process = startProcess(opened, 'me', {
     capacity: 40,
     hangs: true,
+    clock,
     mayEnd: (id) => (id < 'evt_0300' ? Promise.resolve() : new Promise(() => undefined)),
   });
   const events = names(400);
   await process.happen(events);
-  await until(async () => (await process.cursor()) === 400);
-  const waiting = (await opened.store.readSystem(leased)).map(({ id }) => id);
-  expect(waiting).toEqual(worksOf(events.slice(300)));
+  const waiting = async () => (await opened.store.readSystem(leased)).map(({ id }) => id);
+  await until(async () => {
+    clock.advance(500);
+    return (await process.cursor()) === 400 && (await waiting()).length === 100;
+  });
+  expect(await waiting()).toEqual(worksOf(events.slice(300)));
   const next = startProcess(opened, 'next');
   await next.queue.start();
   await settle(next);
