@@ -21,7 +21,7 @@ import { rightsFor, type RunInput, causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from './rows.ts';
 import { subjectOf } from './subject.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
-import { ReadSet } from '../../../kernel/changes/reads.ts';
+import { directoryAsReadStatement, ReadSet } from '../../../kernel/changes/reads.ts';
 import { contracts } from '../../contracts.ts';
 import { lastSequence } from '../../../kernel/events/log/log.ts';
 
@@ -88,8 +88,8 @@ interface ActiveAttempt extends BegunAttempt {
   readonly calls: CallRecord[];
 }
 
-const directoryModels: ReadonlySet<string> = new Set(
-  contracts.flatMap(({ name, directory }) => (directory ? [name] : [])),
+const directoryAsRead = directoryAsReadStatement(
+  contracts.flatMap(({ name, directory }) => (directory ? [name] : [])).sort(),
 );
 
 /**
@@ -105,7 +105,7 @@ function readSetOf(
 ): ReadSet | null {
   if (manifest.isolation === 'none') return null;
   return new ReadSet({
-    directoryModels,
+    directoryAsRead,
     begin: () =>
       Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
   });

@@ -620,6 +620,10 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_id ON events (workspace_id, id);
 CREATE INDEX events_issue ON events (workspace_id, issue_id, sequence) WHERE issue_id IS NOT NULL;
 CREATE INDEX events_object ON events (workspace_id, entity_type, entity_id, sequence) WHERE issue_id IS NULL;
+-- Events of the directory. A chain of OR costs an append nothing; IN would build a table for each.
+CREATE INDEX events_naming ON events (workspace_id, sequence) WHERE
+  entity_type = 'calendar' OR entity_type = 'cycle' OR entity_type = 'field' OR entity_type = 'label' OR entity_type = 'member' OR entity_type = 'milestone'
+  OR entity_type = 'pipeline' OR entity_type = 'project' OR entity_type = 'sla_policy' OR entity_type = 'state' OR entity_type = 'team';
 
 -- Files that hold the cause and data of old events.
 CREATE TABLE event_files (
