@@ -57,7 +57,6 @@ import { releaseTable } from '../../features/releases/tables.ts';
 import { releaseIssueTable } from '../../features/releases/tables.ts';
 import { searchIndexTable } from '../../features/search/tables.ts';
 import { searchDocumentTable } from '../../features/search/tables.ts';
-import { searchPendingTable } from '../../features/search/tables.ts';
 import { sessionTable } from '../../features/sign-in/tables.ts';
 import { passwordResetTable } from '../../features/sign-in/tables.ts';
 import { passkeyTable } from '../../features/sign-in/tables.ts';
@@ -148,7 +147,6 @@ export const all = {
   release_issues: releaseIssueTable,
   search_index: searchIndexTable,
   search_documents: searchDocumentTable,
-  search_pending: searchPendingTable,
   sessions: sessionTable,
   password_resets: passwordResetTable,
   passkeys: passkeyTable,

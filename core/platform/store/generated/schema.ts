@@ -871,9 +871,9 @@ export interface Schema {
   };
   readonly search_documents: {
     readonly workspace_id: string;
+    readonly issue_id: string;
     readonly id: string;
     readonly doc: number;
-    readonly issue_id: string;
     readonly team_id: string;
   };
   readonly search_index: {
@@ -881,7 +881,6 @@ export interface Schema {
     readonly description: string | null;
     readonly comment: string | null;
   };
-  readonly search_pending: { readonly workspace_id: string; readonly id: string; readonly revision: number };
   readonly sessions: {
     readonly id: string;
     readonly account_id: string;
@@ -1331,9 +1330,8 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
       'id install_id handler_kind handler order_key sequence event_id root_event_id depth status mode attempt created_at started_at finished_at cpu_ms memory_bytes wall_ms queue_ms events_json calls_json effects_json logs_json error_json progress_json continued_by continuation fired_at interruptions input_json result_json proposal_id plugin_version',
     key: 'id',
   },
-  search_documents: { columns: 'id doc issue_id team_id', key: 'id' },
+  search_documents: { columns: 'issue_id id doc team_id', key: 'issue_id id' },
   search_index: { columns: 'title description comment', key: '', isGlobal: true },
-  search_pending: { columns: 'id revision', key: 'id' },
   sessions: {
     columns: 'id account_id token_hash created_at authenticated_at last_seen_at expires_at address agent',
     key: 'id',
