@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { threadEntries } from '../core/app/start/threads.ts';
 import { makeArtifacts } from './artifacts.ts';
 import { packageFolder } from './packages.ts';
 import { root } from './paths.ts';
@@ -10,10 +11,8 @@ import type { Target } from './targets.ts';
 /** @param level of zstd. @throws Error if bundling fails */
 export async function buildExecutable(target: Target, outfile: string, level: number): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ['app/executable/main.ts', 'platform/store/writer/thread-main.ts'].map((path) =>
-      join(root, 'core', path),
-    ),
-    // Puts all outputs into one folder, because the program looks for the writer thread there.
+    entrypoints: ['app/executable/main.ts', ...threadEntries].map((path) => join(root, 'core', path)),
+    // Puts all outputs into one folder, because the program looks for its threads there.
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',

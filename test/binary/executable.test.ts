@@ -21,6 +21,7 @@ import { clientOf } from '../faults/server.ts';
 import { root } from '../imports.ts';
 import { Browser, formOf, refresh, registerApp, tokensOf } from '../features/oauth/client.ts';
 import { buildExecutable, startFromSource, type Executable, type Started } from './executable.ts';
+import { createVisitor } from '../features/sign-in/visitor.ts';
 
 let it: Executable;
 let server: Started;
@@ -87,6 +88,13 @@ test('a later start takes at most 1.3 times as long as one from source', async (
     }
   expect(least.executable).toBeLessThan(1.3 * least.source);
 }, 60_000);
+
+test('a password is compared', async () => {
+  const visitor = createVisitor(server.ready);
+  await visitor.get('/sign-in');
+  const attempt = { email: 'nobody@acme.example', password: 'an unknown password' };
+  expect((await visitor.post('/sign-in', attempt)).status).toBe(422);
+});
 
 test('the API reference and the OpenAPI document are served', async () => {
   const page = await fetch(`${server.ready.url}/docs`);

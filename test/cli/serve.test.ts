@@ -1,5 +1,6 @@
 // `tatami serve`: readiness output, shutdown, and the output of the first start.
 import { expect, test } from 'bun:test';
+import { createVisitor } from '../features/sign-in/visitor.ts';
 import { serveTatami, tatami, temporary } from './tatami.ts';
 
 test('the first start prints a working key and a set-up link once; later starts name the command for keys', async () => {
@@ -30,6 +31,17 @@ test('the first start prints a working key and a set-up link once; later starts 
   expect(second.start).toContain(`keys create --data-dir ${dir.path('data')} `);
   second.child.kill('SIGTERM');
   expect(await second.child.exited).toBe(0);
+});
+
+test('a password is compared by a server from the bundle', async () => {
+  using dir = temporary();
+  const served = await serveTatami(['--data-dir', dir.path('data'), '--first-start'], /ready in \d+ ms/);
+  const visitor = createVisitor(served);
+  await visitor.get('/sign-in');
+  const attempt = { email: 'nobody@acme.example', password: 'an unknown password' };
+  expect((await visitor.post('/sign-in', attempt)).status).toBe(422);
+  served.child.kill('SIGTERM');
+  expect(await served.child.exited).toBe(0);
 });
 
 test('SIGTERM completes the request that is in flight, then exits 0', async () => {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BunPlugin, Loader } from 'bun';
 import { packageRoot } from '../../platform/lib/process/own-program.ts';
+import { threadEntries } from './threads.ts';
 
 export interface Bundling {
   /** Path below the package. The bundle has its file name with the extension `.js`. */
@@ -26,8 +27,10 @@ const importedAsFile = /\/node_modules\/swagger-ui-dist\//;
 /** @throws Error if bundling fails */
 export async function bundleProgram({ entry, folder, read }: Bundling): Promise<Bundled[]> {
   const result = await Bun.build({
-    entrypoints: [entry, 'core/platform/store/writer/thread-main.ts'].map((path) => join(packageRoot, path)),
-    // Puts both into one folder, because the program looks for the writer thread there.
+    entrypoints: [entry, ...threadEntries.map((path) => `core/${path}`)].map((path) =>
+      join(packageRoot, path),
+    ),
+    // Puts all into one folder, because the program looks for its threads there.
     naming: { entry: '[name].[ext]' },
     outdir: folder,
     target: 'bun',
@@ -85,13 +88,14 @@ function loaderOf(path: string): Loader {
   return path.endsWith('.json') ? 'json' : 'text';
 }
 
-/** Pins `import.meta` paths to the sources, except for the bundled thread of the writer. */
+/** Pins `import.meta` paths to the sources, except for the bundled threads. */
 function pinPaths(path: string, text: string): string {
-  if (path.endsWith('/core/platform/store/writer/thread.ts'))
-    return text
-      .replace('./thread-main.ts', './thread-main.js')
-      .replace(/import\.meta\.url/, 'Bun.pathToFileURL(__filename)');
   return text
+    .replaceAll(/new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
+      isThread(String(name)) ? `new URL('./${name}.js', Bun.pathToFileURL(__filename))` : all,
+    )
     .replaceAll(/import\.meta\.dir\b/g, () => JSON.stringify(dirname(path)))
     .replaceAll(/import\.meta\.url\b/g, () => JSON.stringify(pathToFileURL(path).href));
 }
+
+const isThread = (name: string): boolean => threadEntries.some((entry) => entry.endsWith(`/${name}.ts`));

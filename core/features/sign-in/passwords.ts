@@ -1,9 +1,11 @@
 // Password policy: a minimum length, no composition rules, no common passwords. OWASP ASVS 5.0 §6.2.1
 // (length), §6.2.4 (common passwords), §6.2.5 (no composition rules), §6.2.9 (long passwords are accepted).
+import { Worker } from 'node:worker_threads';
 import { rateLimited } from '../../platform/lib/errors/errors.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../platform/lib/fairness/fair-quota.ts';
 import { strangerOf } from '../../platform/lib/billing-account.ts';
+import type { PasswordResult, PasswordTask } from './password-thread.ts';
 
 /** Minimum length in code points. ASVS requires 8 or more and recommends 15. */
 export const passwordMin = 12;
@@ -37,9 +39,6 @@ function consistsOf(lowerCased: string, about: readonly string[]): boolean {
   return rest.length < 4;
 }
 
-/** Parameters of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, parallelism 1. */
-const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
-
 const atOnce = 1;
 /**
  * Queue size, including the running entry. A client address can use a quarter of the queue, about three
@@ -72,8 +71,8 @@ export interface Passwords {
 }
 
 /**
- * Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
- * time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
+ * Hashes and compares passwords in a thread of low priority, one at a time: each takes 19 MiB and about 40 ms
+ * of CPU time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
  * @param slotsMax queue size for all client addresses together
  */
 export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
@@ -96,13 +95,62 @@ export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
   };
 
   return {
-    hash: (peer, password) => runQueued(peer, () => Bun.password.hash(normal(password), terms)),
+    hash: (peer, password) => runQueued(peer, () => passwordThread().hash(normal(password))),
     verify: (peer, password, hash, mayTry) =>
       runQueued(peer, async () => {
         if (!mayTry()) return null;
-        const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
+        const isRight = await passwordThread().verify(normal(password), hash ?? ofNobody);
         return isRight && hash !== null;
       }),
+  };
+}
+
+interface PasswordThread {
+  hash(password: string): Promise<string>;
+  verify(password: string, hash: string): Promise<boolean>;
+}
+
+/** Thread of the process; undefined until the first password. */
+let thread: PasswordThread | undefined;
+const passwordThread = (): PasswordThread => (thread ??= startThread());
+
+function startThread(): PasswordThread {
+  const worker = new Worker(new URL('./password-thread.ts', import.meta.url));
+  const pending = new Map<number, PromiseWithResolvers<PasswordResult>>();
+  let tasks = 0;
+
+  const ended = (cause: unknown): void => {
+    thread = undefined;
+    const error = new Error('The thread that hashes passwords ended.', { cause });
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+  };
+  worker.on('error', ended);
+  worker.on('exit', (code) => ended(new Error(`It ended with code ${code}.`)));
+  worker.on('message', (result: PasswordResult) => {
+    pending.get(result.id)?.resolve(result);
+    pending.delete(result.id);
+    if (pending.size === 0) worker.unref();
+  });
+
+  const run = (password: string, hash: string | null): Promise<PasswordResult> => {
+    const result = Promise.withResolvers<PasswordResult>();
+    const id = tasks++;
+    pending.set(id, result);
+    worker.ref();
+    worker.postMessage({ id, password, hash } satisfies PasswordTask);
+    return result.promise;
+  };
+  return {
+    async hash(password) {
+      const result = await run(password, null);
+      if (!('hash' in result)) throw new Error('The thread returned no hash.');
+      return result.hash;
+    },
+    async verify(password, hash) {
+      const result = await run(password, hash);
+      return 'isRight' in result && result.isRight;
+    },
   };
 }
 
