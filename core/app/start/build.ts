@@ -72,7 +72,7 @@ async function build(): Promise<void> {
   if (isCurrent(target)) return;
   mkdirSync(folder);
   try {
-    await fill(folder, sources);
+    await fill(folder, target, sources);
     // Without these calls a power failure could leave a complete folder with empty files.
     for (const name of readdirSync(folder)) sync(join(folder, name));
     rmSync(target, { recursive: true, force: true });
@@ -86,10 +86,11 @@ async function build(): Promise<void> {
 }
 
 /** @throws Error if a bundled file is not among the sources, or was changed while it was bundled */
-async function fill(folder: string, sources: ReadonlyMap<string, string>): Promise<void> {
+async function fill(folder: string, home: string, sources: ReadonlyMap<string, string>): Promise<void> {
   const bundled = await bundleProgram({
     entry: 'core/app/start/program.ts',
     folder,
+    home,
     // The key belongs to these texts, even if a file has changed since.
     read(path) {
       const text = sources.get(path);

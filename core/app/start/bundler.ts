@@ -1,7 +1,7 @@
 // Bundles the program with bytecode, for starts from a clone and for the tests. build/executable.ts bundles the
 // executable, which contains its parts instead of reading them beside the sources.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BunPlugin, Loader } from 'bun';
 import { packageRoot } from '../../platform/lib/process/own-program.ts';
@@ -11,6 +11,8 @@ export interface Bundling {
   /** Path below the package. The bundle has its file name with the extension `.js`. */
   readonly entry: string;
   readonly folder: string;
+  /** Folder in which the bundle is used, if it differs from `folder`. */
+  readonly home?: string;
   /** Reads a file that is not in a package; from disk by default. */
   readonly read?: (path: string) => string;
 }
@@ -25,7 +27,7 @@ export interface Bundled {
 const importedAsFile = /\/node_modules\/swagger-ui-dist\//;
 
 /** @throws Error if bundling fails */
-export async function bundleProgram({ entry, folder, read }: Bundling): Promise<Bundled[]> {
+export async function bundleProgram({ entry, folder, home = folder, read }: Bundling): Promise<Bundled[]> {
   const result = await Bun.build({
     entrypoints: [entry, ...threadEntries.map((path) => `core/${path}`)].map((path) =>
       join(packageRoot, path),
@@ -40,7 +42,7 @@ export async function bundleProgram({ entry, folder, read }: Bundling): Promise<
     sourcemap: 'linked',
     metafile: true,
     env: 'disable',
-    plugins: [places(read ?? ((path) => readFileSync(path, 'utf8')))],
+    plugins: [places(home, read ?? ((path) => readFileSync(path, 'utf8')))],
     throw: false,
   });
   if (!result.success) throw new Error(result.logs.map(String).join('\n'));
@@ -65,13 +67,13 @@ function separateTexts(path: string): [path: string, text: string][] {
 }
 
 /** Lets bundled modules find what is beside their sources. */
-function places(read: (path: string) => string): BunPlugin {
+function places(home: string, read: (path: string) => string): BunPlugin {
   const own = new RegExp(`^${RegExp.escape(packageRoot)}/(?!node_modules/)`);
   return {
     name: 'places',
     setup(build) {
       build.onLoad({ filter: own }, ({ path }) => ({
-        contents: pinPaths(path, read(path)),
+        contents: pinPaths(path, read(path), home),
         loader: loaderOf(path),
       }));
       build.onLoad({ filter: importedAsFile }, ({ path }) => ({
@@ -88,14 +90,14 @@ function loaderOf(path: string): Loader {
   return path.endsWith('.json') ? 'json' : 'text';
 }
 
-/** Pins `import.meta` paths to the sources, except for the bundled threads. */
-function pinPaths(path: string, text: string): string {
+/** Pins `import.meta` paths to the sources, and those of threads to the bundle. */
+function pinPaths(path: string, text: string, home: string): string {
+  const threads = threadEntries.map((entry) => basename(entry, '.ts')).join('|');
   return text
-    .replaceAll(/new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
-      isThread(String(name)) ? `new URL('./${name}.js', Bun.pathToFileURL(__filename))` : all,
+    .replaceAll(
+      new RegExp(`new URL\\('\\./(${threads})\\.ts', import\\.meta\\.url\\)`, 'g'),
+      (_, name) => `new URL(${JSON.stringify(pathToFileURL(join(home, `${name}.js`)).href)})`,
     )
     .replaceAll(/import\.meta\.dir\b/g, () => JSON.stringify(dirname(path)))
     .replaceAll(/import\.meta\.url\b/g, () => JSON.stringify(pathToFileURL(path).href));
 }
-
-const isThread = (name: string): boolean => threadEntries.some((entry) => entry.endsWith(`/${name}.ts`));
