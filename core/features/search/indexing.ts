@@ -77,13 +77,13 @@ function moveIssue({ added, moved }: Difference, { id: issueId, team }: IssueDat
   for (const [id, text] of added) if (text.issueId === issueId) added.set(id, { ...text, teamId: team.id });
 }
 
-async function followIssue(to: Difference, reads: Reads, { type, entityId, data }: EventRow): Promise<void> {
+function followIssue(to: Difference, comments: CommentsOf, { type, entityId, data }: EventRow): void {
   const issue = data as object as IssueData;
   if (type === 'issue.purged' || issue.deletedAt !== null) return forgetIssue(to, entityId);
   if (type === 'issue.restored') {
     forgetIssue(to, entityId);
     addIssue(to, issue);
-    for (const { id, body } of await reads.commentsOf(entityId))
+    for (const { id, body } of comments.get(entityId) ?? [])
       to.added.set(id, {
         id,
         issueId: entityId,
@@ -131,8 +131,15 @@ const teamsOfIssues = tenantStatement<{ id: string; team_id: string }>(
    WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-interface Reads {
-  commentsOf(issueId: string): Promise<readonly { readonly id: string; readonly body: string }[]>;
+/** Comments of restored issues, by issue. */
+type CommentsOf = ReadonlyMap<string, readonly { readonly id: string; readonly body: string }[]>;
+
+async function readComments(store: Store, scope: Scope, events: readonly EventRow[]): Promise<CommentsOf> {
+  const comments = new Map<string, { id: string; body: string }[]>();
+  for (const { type, entityId } of events)
+    if (type === 'issue.restored')
+      comments.set(entityId, await store.read(scope, commentsOfIssue, { issueId: entityId }));
+  return comments;
 }
 
 const ofTexts = (of: string): string => `${of}issue_id = t.value->>0 AND ${of}id = t.value->>1`;
@@ -182,9 +189,9 @@ export const indexing: Projection = {
       droppedIssues: new Set(),
       moved: new Map(),
     };
-    const reads: Reads = { commentsOf: (issueId) => store.read(scope, commentsOfIssue, { issueId }) };
+    const comments = await readComments(store, scope, events);
     for (const event of events)
-      if (ofIssues.has(event.type)) await followIssue(to, reads, event);
+      if (ofIssues.has(event.type)) followIssue(to, comments, event);
       else followComment(to, event);
     return [...dropOps(scope, to), ...(await addOps(store, scope, [...to.added.values()]))];
   },

@@ -30,6 +30,8 @@ const wordOrLetter = new RegExp(String.raw`${unspaced}\p{M}*|${letters}`, 'gu');
 const wordOrMore = new RegExp(String.raw`${unspaced}\p{M}*|(${letters})(${signs})?|${emoji}`, 'gu');
 /** Most texts have neither symbols nor emoji, and use the simpler expression, which is three times as fast. */
 const hasMore = new RegExp(String.raw`[\p{L}\p{N}\p{M}][+#]|${emoji}`, 'u');
+const plus = 0x2b;
+const hash = 0x23;
 const asciiWord = /[a-z0-9]+/g;
 const asciiWordAndSigns = /([a-z0-9]+)(\+\+(?![a-z+#])|[+#](?![a-z0-9+#]))?/g;
 // oxlint-disable-next-line no-control-regex
@@ -124,7 +126,33 @@ export function markOf(workspaceId: string): string {
 
 /** Returns a text in the form that the index stores. */
 export function indexed(mark: string, text: string): string {
+  const plain = text.length <= textMax ? indexedPlain(mark, text.toLowerCase()) : null;
+  if (plain !== null) return plain;
   let words = '';
   for (const { word } of wordsIn(text)) words += ` ${mark}${word}`;
   return words;
+}
+
+/**
+ * Handles most texts in one pass, in less than half the time.
+ * @param lower text in lower case
+ * @returns null for a text that is not ASCII, or that has signs after a word
+ */
+function indexedPlain(mark: string, lower: string): string | null {
+  let words = '';
+  let start = -1;
+  for (let at = 0; at < lower.length; at++) {
+    const code = lower.charCodeAt(at);
+    const isOfWord = (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);
+    if (isOfWord) {
+      if (start < 0) start = at;
+      continue;
+    }
+    if (code > 0x7f) return null;
+    if (start < 0) continue;
+    if (code === plus || code === hash) return null;
+    words += ` ${mark}${lower.slice(start, Math.min(at, start + wordMax))}`;
+    start = -1;
+  }
+  return start < 0 ? words : `${words} ${mark}${lower.slice(start, start + wordMax)}`;
 }

@@ -313,10 +313,12 @@ test('very frequent words rank the latest issues, and rare words and filtered se
 });
 
 const inAll = 'a test counts and clears the index of the whole installation';
-const indexedTexts = systemStatement<{ documents: number; words: number }>(
+const indexedTexts = systemStatement<{ documents: number; words: number; misplaced: number }>(
   'test.indexed_texts',
   inAll,
-  `SELECT (SELECT count(*) FROM search_documents) AS documents, (SELECT count(*) FROM search_index_docsize) AS words`,
+  `SELECT (SELECT count(*) FROM search_documents) AS documents, (SELECT count(*) FROM search_index_docsize) AS words,
+    (SELECT count(*) FROM search_documents AS d JOIN issues AS i
+     WHERE i.workspace_id = d.workspace_id AND i.id = d.issue_id AND i.team_id <> d.team_id) AS misplaced`,
 );
 const clearing = [
   "INSERT INTO search_index (search_index) VALUES ('delete-all')",
@@ -342,13 +344,18 @@ test('a burst of changes leaves each text in the index once, also after a rebuil
   await call('PATCH', `/api/v1/issues/${two.id}`, { description: 'nocturnal' });
   await call('DELETE', `/api/v1/issues/${gone.id}`);
   expect((await call('POST', `/api/v1/issues/${gone.id}/purge`)).status).toBe(204);
+  await say(two, 'before the move');
+  await search('anything');
+  await call('POST', '/api/v1/teams', { key: 'BNG', name: 'Bongos' });
+  expect((await call('POST', `/api/v1/issues/${two.id}/move`, { team: 'BNG' })).status).toBe(200);
+  await say(two, 'after the move');
   const hits = { snout: 1, hooves: 0, toes: 1, afterwards: 1, '"bongo second" nocturnal': 1, vanishes: 0 };
   for (const round of ['at once', 'rebuilt']) {
     const found = Object.keys(hits).map(async (q) => [q, (await titles(q)).length]);
     expect([round, Object.fromEntries(await Promise.all(found))]).toEqual([round, hits]);
     expect((await titles('bongo')).sort()).toEqual(['Bongo one', 'Bongo second']);
-    // Two issues and three comments.
-    expect(await count()).toEqual({ documents: before + 5, words: before + 5 });
+    // Two issues and five comments.
+    expect(await count()).toEqual({ documents: before + 7, words: before + 7, misplaced: 0 });
     await app.settled();
     await app.services.store.commit(clearing.map((statement) => systemOp(statement, {})));
     app = await app.restart();
