@@ -81,6 +81,42 @@ test('computed values follow the changes of other objects: labels, parents that 
   await app.stop();
 });
 
+test('a fresh issue is read and patched, and its notifications and SLA clocks are decided, without SQL', async () => {
+  const app = await startApp();
+  const { store } = app.services;
+  const read: string[] = [];
+  const { read: all, readOne: one } = store;
+  store.read = (scope, statement, params) => (read.push(statement.name), all(scope, statement, params));
+  store.readOne = (scope, statement, params) => (read.push(statement.name), one(scope, statement, params));
+  await app.call('POST', '/api/v1/sla-policies', {
+    name: 'Urgent ones',
+    kind: 'resolution',
+    targetMinutes: 60,
+    filter: { priority: 'urgent' },
+  });
+  const readsOf = async (method: string, path: string, body?: unknown): Promise<[Json, string[]]> => {
+    read.length = 0;
+    const { status, json } = await app.call(method, path, body);
+    await app.settled();
+    expect(status).toBeLessThan(300);
+    const ofModels = /^(issues|subscribers|inbox_items|inbox_preferences|sla_clocks|comments)\./;
+    return [json, read.filter((name) => ofModels.test(name))];
+  };
+  const [{ id }, ofCreation] = await readsOf('POST', '/api/v1/issues', { team: 'ENG', title: 'Fresh' });
+  const path = `/api/v1/issues/${id}`;
+  expect(ofCreation).toEqual([]);
+  expect((await readsOf('GET', path))[1]).toEqual([]);
+  expect((await readsOf('PATCH', path, { priority: 'low' }))[1]).toEqual([]);
+  expect((await readsOf('POST', `${path}/comments`, { body: 'First' }))[1]).toEqual([]);
+  expect((await readsOf('POST', `${path}/comments`, { body: 'Second' }))[1]).toEqual([]);
+  expect((await readsOf('PATCH', path, { priority: 'high' }))[1]).toEqual([]);
+  const [{ id: assigneeId }] = await readsOf('POST', '/api/v1/members', { name: 'Mira' });
+  const ofMira = { team: 'ENG', title: 'Assigned', assigneeId };
+  expect((await readsOf('POST', '/api/v1/issues', ofMira))[1]).toEqual(['inbox_preferences.find_many']);
+  expect((await readsOf('POST', '/api/v1/issues', ofMira))[1]).toEqual([]);
+  await app.stop();
+});
+
 test('the models of issues, their parts, projects, teams, webhooks and plugins are cached', () => {
   const names = new Set(cached.map(({ name }) => name));
   const expected = ['issue', 'comment', 'subscriber', 'project', 'team', 'webhook', 'plugin'];

@@ -7,9 +7,7 @@ import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp } from '../../platform/store/store.ts';
-import { issueModel, linkToIssue, type Issue } from '../issues/index.ts';
+import { activityOp, issueModel, linkToIssue, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';
 import type { Context } from '../../kernel/context.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
@@ -21,13 +19,6 @@ const issuePlace: Column<string> = {
 };
 const storedFields = { issueId: plain<string>('issue_id'), issuePlace };
 type Attachment = EntityOf<typeof attachment, typeof storedFields>;
-
-/** Fails the batch if the issue was deleted in the meantime. */
-const moveIssue = tenantStatement(
-  'issues.move_by_attachment',
-  `UPDATE issues SET updated_at = max(updated_at, :at)
-   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
-);
 
 const added: EventType = 'issue.attachment_added';
 const removed: EventType = 'issue.attachment_removed';
@@ -46,7 +37,7 @@ export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof atta
     events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
     subjectId: ({ issueId }) => issueId,
     related: (scope, _before, { issueId, updatedAt }) => ({
-      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+      last: [activityOp(scope, issueId, updatedAt)],
     }),
     async comesBack(ctx, deleted) {
       if (deleted.kind !== 'link')

@@ -2,9 +2,7 @@
 // so commenting does not conflict with editing the issue.
 import { json } from '../../kernel/changes/operations.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
-import { tenantStatement } from '../../platform/store/statement.ts';
-import { tenantOp } from '../../platform/store/store.ts';
-import { issueOfPart, partOfIssue } from '../issues/index.ts';
+import { activityOp, issueOfPart, partOfIssue } from '../issues/index.ts';
 import { comment } from './contract.ts';
 
 const part = partOfIssue('comments');
@@ -25,15 +23,7 @@ export const commentModel = modelOf(comment, {
     return ['comment.updated'];
   },
   ...part.options,
-  related: (scope, _before, after) => ({
-    last: [tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 })],
-  }),
+  related: (scope, _before, after) => ({ last: [activityOp(scope, after.issueId, after.updatedAt)] }),
 });
-/** Fails the batch if the issue was deleted in the meantime. */
-const moveIssue = tenantStatement(
-  'issues.move_by_comment',
-  `UPDATE issues SET updated_at = max(updated_at, :at)
-   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
-);
 
 export type Comment = NonNullable<Awaited<ReturnType<typeof commentModel.find>>>;

@@ -30,6 +30,6 @@ export {
   type InboxItemInput,
   withoutTextOfItems,
 } from './items.ts';
-export { inboxItemModel, type InboxItemResponse } from './model.ts';
+export { hasNoItems, inboxItemModel, type InboxItemResponse } from './model.ts';
 export { listeningTo } from './preferences.ts';
 export { problemChanges, reportedKinds, type ReportedKind, type ReportedProblem } from './problem.ts';

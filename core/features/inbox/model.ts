@@ -4,6 +4,9 @@ import { plain } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { timerOp, type DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
+import { defineList } from '../../kernel/changes/sources.ts';
+import type { Context } from '../../kernel/context.ts';
+import { issueModel } from '../issues/index.ts';
 import { inboxItem } from './contract.ts';
 
 export type InboxItemResponse = EntityResponse<typeof inboxItem>;
@@ -24,6 +27,13 @@ export const inboxItemModel = modelOf(inboxItem, {
       (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
   }),
 });
+
+/** Ids of the items about an issue, which the cache knows only while there are none. */
+const itemsOfIssue = defineList<string>(issueModel.source, 'inbox_items', 'issue_id');
+
+/** Returns true if the issue is known to have no items, archived ones included. */
+export const hasNoItems = ({ entities, scope }: Context, issueId: string): boolean =>
+  entities.get(itemsOfIssue, scope, issueId)?.length === 0;
 
 export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
 

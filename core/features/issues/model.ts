@@ -8,6 +8,9 @@ import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { placeOfIssue } from './part.ts';
 import { issueNumber, issueOps, purgeOps } from './rows.ts';
 import { findTeam } from '../../kernel/resource/names/teams.ts';
+import { amends } from '../../kernel/changes/sources.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../platform/store/store.ts';
 import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/index.ts';
 import { issue, priorities } from './contract.ts';
 
@@ -140,6 +143,22 @@ export const issueModel = modelOf(issue, {
     };
   },
 });
+
+/** Fails the batch if the issue was deleted in the meantime. */
+const markActive = tenantStatement(
+  'issues.mark_active',
+  `UPDATE issues SET updated_at = max(updated_at, :at)
+   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
+);
+amends<Issue>(markActive, issueModel.source, (issue, { at }) => ({
+  ...issue,
+  updatedAt: Math.max(issue.updatedAt, Number(at)),
+}));
+
+/** Updates the time of an issue for a change of one of its parts, without a new version. @param at milliseconds */
+export const activityOp = (scope: Scope, issueId: string, at: number): Op =>
+  tenantOp(scope, markActive, { issueId, at }, { expectRows: 1 });
+
 export type StateTimes = Pick<Issue, (typeof stateTimes)[number]>;
 type Timed = Pick<Issue, 'stateId'> & StateTimes;
 

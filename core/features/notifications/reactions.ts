@@ -4,7 +4,7 @@ import type { Change, PlannedWrites } from '../../kernel/changes/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import { isPresent, membershipOf } from '../people/index.ts';
-import { listeningTo, newItem, inboxItemModel } from '../inbox/index.ts';
+import { hasNoItems, listeningTo, newItem, inboxItemModel } from '../inbox/index.ts';
 import { nothing, type Reaction } from '../../kernel/event-reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/index.ts';
 import {
@@ -189,7 +189,7 @@ async function likeItem(
   memberId: string,
   { reason }: Tiding,
 ) {
-  if ((event.subjectId ?? event.entityId) !== issueId) return undefined;
+  if ((event.subjectId ?? event.entityId) !== issueId || hasNoItems(ctx, issueId)) return undefined;
   const row = await ctx.store.readOne(ctx.scope, unreadLike, { memberId, issueId, reason });
   return row && inboxItemModel.fromRow(row);
 }

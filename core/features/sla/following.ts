@@ -6,10 +6,12 @@ import type { Context, Directory } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { renderData, type EventRow } from '../../kernel/events/event.ts';
 import { tenantStatement, type SqlRow } from '../../platform/store/statement.ts';
-import { type IssueResponse, issueFiltering } from '../issues/index.ts';
+import { type IssueResponse, issueFiltering, issueModel } from '../issues/index.ts';
 import type { SlaKind, slaPolicy } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
+import { defineList } from '../../kernel/changes/sources.ts';
 import { slaClock } from './contract.ts';
+import { slaClockTable } from './tables.ts';
 import {
   canceled,
   passed,
@@ -20,7 +22,7 @@ import {
   type Counted,
   type SlaTerms,
 } from './counting.ts';
-import { clockModel, creatorOf, liveIssue, type SlaClock } from './model.ts';
+import { clockModel, creatorOf, placeOf, type SlaClock } from './model.ts';
 import type { Entry } from '../../kernel/contract/contract.ts';
 import { parseFilter, type FilterFields } from '../../platform/lib/filter/filter.ts';
 import { createSearched, passesOf, type Passes } from '../../platform/lib/filter/filter-match.ts';
@@ -41,6 +43,8 @@ export function heeds(type: EventType): boolean {
 }
 export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
 
+const ofIssue = slaClockTable.select('of_issue', ['id'], ['issue_id']);
+const clocksOfIssue = defineList<string>(issueModel.source, 'sla_clocks', 'issue_id');
 /** Open clocks, and those that processed the event or a later one. */
 const clocksAt = tenantStatement<SqlRow>(
   'sla_clocks.of_issue_at',
@@ -75,6 +79,10 @@ export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Pro
 }
 
 async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<SlaClock[]> {
+  const ids = await ctx.entities.through(clocksOfIssue, ctx.scope, issueId, async () =>
+    (await ofIssue.all(ctx.store, ctx.scope, { issue_id: issueId })).map(({ id }) => id),
+  );
+  if (ids?.length === 0) return [];
   const rows = await ctx.store.read(ctx.scope, clocksAt, { issueId, sequence });
   return rows.map(clockModel.fromRow);
 }
@@ -218,8 +226,8 @@ async function startOf(
   issue: IssueResponse,
 ): Promise<readonly Change[]> {
   const { kind } = policy;
-  const live = await ctx.store.readOne(ctx.scope, liveIssue, { issueId: issue.id });
-  if (!live) return [];
+  const live = await issueModel.find(ctx, issue.id);
+  if (!live || live.deletedAt !== null) return [];
   if (kind === 'first_response' && type !== 'issue.created') {
     const params = { issueId: issue.id, at, creatorId: issue.creator.id };
     if (await ctx.store.readOne(ctx.scope, answered, params)) return [];
@@ -233,7 +241,7 @@ async function startOf(
       policyId: policy.id,
       ...started(termsOf(ctx.directory, policy), at, pausesIn(policy, issue.state)),
       sequence,
-      place: live.place,
+      place: placeOf(live),
       createdAt: now,
       updatedAt: now,
     }),

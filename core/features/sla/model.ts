@@ -5,7 +5,7 @@ import type { EventType } from '../../kernel/events/catalogue.ts';
 import { timerOp } from '../../kernel/event-reactions/due-timers.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { neverDue } from '../issues/index.ts';
+import { neverDue, type Issue } from '../issues/index.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { slaClock, slaTimerName } from './contract.ts';
 import { firesAt } from './counting.ts';
@@ -26,11 +26,9 @@ function parseIssue(text: string): ClockIssue {
   return { teamId, number, title, assigneeId, creatorId };
 }
 
-/** Returns no row if the issue is deleted. */
-export const liveIssue = tenantStatement<{ place: string }>(
-  'sla_clocks.live_place',
-  `SELECT json_array(${issueColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
-);
+/** Returns `place` of a new clock. */
+export const placeOf = ({ teamId, number, title, assigneeId, creatorId }: Issue): string =>
+  JSON.stringify([teamId, number, title, assigneeId, creatorId]);
 
 const storedFields = {
   issueId: plain<string>('issue_id'),

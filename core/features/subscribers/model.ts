@@ -7,7 +7,8 @@ import type { Context, View } from '../../kernel/context.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { derivedId } from '../../platform/lib/ids.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
-import { type Issue, issueOfPart, partOfIssue, linkToIssue } from '../issues/index.ts';
+import { defineList } from '../../kernel/changes/sources.ts';
+import { type Issue, issueModel, issueOfPart, partOfIssue, linkToIssue } from '../issues/index.ts';
 import { subscriber } from './contract.ts';
 import { subscriberTable } from './tables.ts';
 
@@ -26,14 +27,18 @@ export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.f
 type Reason = EntityResponse<typeof subscriber>['reason'];
 
 const ofIssue = subscriberTable.select('of_issue', ['id'], ['issue_id']);
+const idsOfIssue = defineList<string>(issueModel.source, 'subscribers', 'issue_id');
+
+/** Returns the ids of all stored rows of an issue. */
+function idsOf({ store, scope, entities }: Context, issueId: string): Promise<readonly string[] | null> {
+  return entities.through(idsOfIssue, scope, issueId, async () =>
+    (await ofIssue.all(store, scope, { issue_id: issueId })).map(({ id }) => id),
+  );
+}
 
 /** Returns all rows of an issue, muted ones and the creator included, oldest first. */
 export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
-  const ids = await ofIssue.all(ctx.store, ctx.scope, { issue_id: issue.id });
-  const rows = await subscriberModel.findMany(
-    ctx,
-    ids.map(({ id }) => id),
-  );
+  const rows = await subscriberModel.findMany(ctx, (await idsOf(ctx, issue.id)) ?? []);
   const creator = creatorOf(issue);
   const all = creator && !rows.some(({ id }) => id === creator.id) ? [creator, ...rows] : rows;
   return [...all].sort((a, b) => sinceOf(a) - sinceOf(b) || (a.id < b.id ? -1 : 1));
@@ -63,7 +68,10 @@ export function toSubscriberResponse(row: Subscriber, view: View): EntityRespons
 
 /** Returns the row of a member, or the virtual row of the creator; undefined if neither row exists. */
 export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
-  const stored = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
+  const id = derivedId(subscriber.id, issue.id, memberId);
+  // A plugin run must find the row, so that its read is recorded.
+  const ids = ctx.staged ? null : ctx.entities.get(idsOfIssue, ctx.scope, issue.id);
+  const stored = ids?.includes(id) === false ? undefined : await subscriberModel.find(ctx, id);
   const creator = creatorOf(issue);
   return stored ?? (creator?.memberId === memberId ? creator : undefined);
 }

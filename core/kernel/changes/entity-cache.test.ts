@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { composedStatement, type Params, type Statement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type CommittedBatch, type Op } from '../../platform/store/store.ts';
 import { EntityCache, type PlannedEntity } from './entity-cache.ts';
-import { defineSource } from './sources.ts';
+import { amends, defineSource } from './sources.ts';
 
 interface Thing {
   readonly id: string;
@@ -43,6 +43,11 @@ const tag = composedStatement(
 const untag = composedStatement('DELETE FROM cached_tags WHERE workspace_id = :ws AND tag = :tag');
 const part = composedStatement('INSERT INTO cached_parts (workspace_id, thing_id) VALUES (:ws, :id)');
 const sweep = composedStatement("UPDATE cached_things SET name = 'swept'");
+
+const rename = composedStatement(
+  'UPDATE cached_things SET name = :name WHERE workspace_id = :ws AND id = :id AND 1 = 1',
+);
+amends<Thing>(rename, things as never, (thing, { name }) => ({ ...thing, name: String(name) }));
 
 const scope = scopeOf('ws');
 const elsewhere = scopeOf('elsewhere');
@@ -157,6 +162,28 @@ test('writes of other rows, columns and workspaces leave the value cached', asyn
   await read();
   commit([op(count), op(insert, { id: 'two' }), tenantOp(elsewhere, untag, { tag: 'x' })]);
   expect(get()).toEqual(one);
+});
+
+test('a statement with a declared effect changes the cached value, if it expects its row', async () => {
+  const { commit, get, read } = begin();
+  await read();
+  commit([tenantOp(scope, rename, { id: 'one', name: 'Amended' }, { expectRows: 1 })]);
+  expect(get()).toEqual({ ...one, name: 'Amended' });
+  commit([op(rename, { id: 'one', name: 'Perhaps' })]);
+  expect(get()).toBeUndefined();
+});
+
+test('the values that were used least recently are evicted', async () => {
+  const { cache, read } = begin();
+  await read();
+  const long = { ...one, name: 'x'.repeat(1024 * 1024) };
+  for (let n = 0; n < 40; n++) {
+    cache.reading(things, scope)(`long ${n}`, long);
+    expect(cache.get(things, scope, 'one')).toEqual(one);
+  }
+  const held = Array.from({ length: 40 }, (_, n) => cache.get(things, scope, `long ${n}`) !== undefined);
+  expect(held.filter(Boolean).length).toBe(15);
+  expect(held.at(-1)).toBe(true);
 });
 
 test('a value that was read before a commit is not cached after it', async () => {

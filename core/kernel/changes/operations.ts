@@ -128,46 +128,87 @@ export function columnsOf<E extends Entity>(
         read: readerOf(['id'], some),
       };
     },
-    sourceIn(table, assigned) {
-      const computed = all.filter(({ column }) => column === undefined);
-      if (!computed.every(({ cached }) => cached)) return null;
-      const own = new Set(['id', 'version', ...written.map(({ alias }) => alias)]);
-      return defineSource<E>(
-        [{ table, key: 'id', columns: own }, ...computed.flatMap(({ cached }) => cached!.dependencies)],
-        {
-          assigned,
-          settle: (left) => settled(left, { fields: all, bySql, assigned }) as E | undefined,
-        },
-      );
-    },
+    sourceIn: (table, assigned) => sourceOf<E>(table, all, { bySql, assigned }),
   };
 }
 
-interface Reading {
-  readonly fields: readonly (Column & { readonly name: string; readonly alias: string })[];
+interface MappedField extends Column {
+  readonly name: string;
+  /** Name of the column in rows that are read. */
+  readonly alias: string;
+}
+
+function sourceOf<E extends Entity>(
+  table: string,
+  fields: readonly MappedField[],
+  computing: Pick<Settling, 'bySql' | 'assigned'>,
+): Source<E> | null {
+  const computed = fields.filter(({ column }) => column === undefined);
+  if (!computed.every(({ cached }) => cached)) return null;
+  const columns = new Set(['id', 'version', ...fields.map(({ alias }) => alias)]);
+  const isPlain = ({ alias, from, cached, read, write }: MappedField): boolean =>
+    !(computing.bySql.has(alias) || from || cached || read || write);
+  const settling = {
+    ...computing,
+    // A copy of a full template has the properties of an entity that was read, in their order.
+    empty: Object.fromEntries(
+      ['id', 'version', ...fields.map(({ name }) => name)].map((name) => [name, null]),
+    ),
+    plain: fields.filter(isPlain).map(({ name }) => name),
+    others: fields.filter((field) => !isPlain(field)),
+  };
+  return defineSource<E>(
+    [{ table, key: 'id', columns }, ...computed.flatMap(({ cached }) => cached!.dependencies)],
+    {
+      assigned: computing.assigned,
+      settle: (left) => settled(left, settling) as E | undefined,
+    },
+  );
+}
+
+interface Settling {
+  readonly empty: object;
+  /** Fields whose column has their value. */
+  readonly plain: readonly string[];
+  readonly others: readonly MappedField[];
   readonly bySql: ReadonlySet<string>;
   readonly assigned: string | null;
 }
 
 /** Returns the entity as a read of its row finds it; undefined if the change lacks a value that the database computes. */
-function settled(left: Entity, { fields, bySql, assigned }: Reading): Entity | undefined {
+function settled(left: Entity, settling: Settling): Entity | undefined {
+  const { empty, plain, others } = settling;
   const given = left as object as Readonly<Record<string, unknown>>;
-  const entity: Record<string, unknown> = { id: left.id, version: left.version };
-  for (const { name, alias, from, cached, read, write } of fields) {
-    // An expression of the insert has computed the value of a new row.
-    if (bySql.has(alias) && (name === assigned ? given[name] === null : left.version === 1)) return undefined;
-    const stored = cached ? cached.settle(left as never) : storedAs(given[from ?? name], write);
-    if (stored === undefined) return undefined;
-    entity[name] = read && !cached ? read(stored as Value) : stored;
+  const entity: Record<string, unknown> = { ...empty, id: left.id, version: left.version };
+  for (const name of plain) {
+    const value = given[name];
+    if (value === undefined || isChanged(value)) return undefined;
+    entity[name] = value;
+  }
+  for (const field of others) {
+    const value = settledValue(left, field, settling);
+    if (value === undefined) return undefined;
+    entity[field.name] = value;
   }
   return entity as object as Entity;
 }
 
-/** Returns undefined for a text that SQLite would change: it replaces surrogates without a pair. */
-function storedAs(value: unknown, write: Column['write']): unknown {
-  const stored = write ? write(value) : value;
-  return typeof stored === 'string' && !stored.isWellFormed() ? undefined : stored;
+function settledValue(
+  left: Entity,
+  { name, alias, from, cached, read, write }: MappedField,
+  { bySql, assigned }: Settling,
+): unknown {
+  if (cached) return cached.settle(left as never);
+  const field = left[(from ?? name) as keyof Entity] as unknown;
+  // An expression of the insert has computed the value of a new row.
+  if (bySql.has(alias) && (name === assigned ? field === null : left.version === 1)) return undefined;
+  const stored = write ? write(field) : field;
+  if (stored === undefined || isChanged(stored)) return undefined;
+  return read ? read(stored as Value) : stored;
 }
+
+/** True for a text that SQLite changes: it replaces surrogates without a pair. */
+const isChanged = (value: unknown): boolean => typeof value === 'string' && !value.isWellFormed();
 
 /** Writes the row of an entity: an insert of all columns, or an update of the changed columns. */
 export interface EntityOps<E extends Entity> {

@@ -1,6 +1,6 @@
 // Declares what the entity cache may hold, and the rows that each value depends on.
-import type { Effect } from '../../platform/store/effects.ts';
-import type { Op } from '../../platform/store/store.ts';
+import { effectOf, type Effect } from '../../platform/store/effects.ts';
+import type { Params, Statement } from '../../platform/store/statement.ts';
 
 /** Rows on which the values of a source depend. */
 export interface Dependency {
@@ -51,26 +51,68 @@ export function defineSource<V>(
   return source;
 }
 
-/** Values that a write may have changed: one value of a source, or all values of a workspace or of the installation. */
-interface Written {
-  readonly source: AnySource;
-  readonly workspaceId: string | null;
-  readonly key: string | null;
+/**
+ * Declares lists of the rows that belong to an entity, by its id: such as the ids of its subscribers. A list does not follow changes of
+ * its rows other than of the column.
+ * @param column column with the id of the entity
+ */
+export function defineList<V>(of: AnySource | null, table: string, column: string): Source<readonly V[]> {
+  const list = defineSource<readonly V[]>([{ table, key: column, columns: new Set([column]) }]);
+  of?.lists.push(list as Source<readonly unknown[]>);
+  return list;
 }
 
-/** Returns the values that an op may have changed. */
-export function writtenBy({ params, scope }: Op, effect: Effect): Written[] {
-  const written: Written[] = [];
-  for (const dependent of dependents.get(effect.table) ?? []) {
-    if (!matters(dependent, effect)) continue;
-    const of = (column: string | null): string | null => {
-      const param = column === null ? undefined : effect.keys.get(column);
-      return param === undefined ? null : String(params[param]);
-    };
-    const workspaceId = scope?.workspaceId ?? of('workspace_id');
-    written.push({ source: dependent.source, workspaceId, key: of(dependent.key) });
-  }
-  return written;
+type Amend = (value: never, params: Params) => unknown;
+
+/** Amendments by statement. */
+const amendments = new WeakMap<Statement<unknown>, { readonly source: AnySource; readonly amend: Amend }>();
+
+/**
+ * Declares how a statement changes a cached value, so that it need not be read again. It applies to ops that expect one row.
+ * @param amend returns the value that a read returns after the statement
+ */
+export function amends<V>(
+  statement: Statement<unknown>,
+  source: AnySource | null,
+  amend: (value: V, params: Params) => V,
+): void {
+  if (source) amendments.set(statement, { source, amend });
+}
+
+/** Values that a statement may change: the one with the key in a parameter, or all values of a workspace or of the installation. */
+interface Target {
+  readonly source: AnySource;
+  readonly workspaceParam: string | undefined;
+  readonly keyParam: string | undefined;
+  readonly amend: Amend | null;
+}
+
+const targets = new WeakMap<
+  Statement<unknown>,
+  { readonly sources: number; readonly found: readonly Target[] }
+>();
+
+/** Returns the values that a statement may change. */
+export function targetsOf(statement: Statement<unknown>): readonly Target[] {
+  const known = targets.get(statement);
+  if (known?.sources === sources) return known.found;
+  const found = findTargets(statement);
+  targets.set(statement, { sources, found });
+  return found;
+}
+
+function findTargets(statement: Statement<unknown>): readonly Target[] {
+  const effect = effectOf(statement);
+  if (!effect) return [];
+  const amendment = amendments.get(statement);
+  return (dependents.get(effect.table) ?? [])
+    .filter((dependent) => matters(dependent, effect))
+    .map(({ source, key }) => ({
+      source,
+      workspaceParam: effect.keys.get('workspace_id'),
+      keyParam: key === null ? undefined : effect.keys.get(key),
+      amend: amendment?.source === source ? amendment.amend : null,
+    }));
 }
 
 function matters({ columns, ignoresInserts }: Dependency, effect: Effect): boolean {

@@ -131,8 +131,8 @@ function charsOf({ before, after }: Change): number {
   return chars;
 }
 
-/** Counts the characters of texts in a value, at any depth. */
-export function charsIn(value: unknown): number {
+/** Counts the characters of texts in the input, at any depth. */
+function charsIn(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let chars = 0;

@@ -11,24 +11,13 @@ export interface Effect {
   readonly keys: ReadonlyMap<string, string>;
 }
 
-/** Declared statements are bounded by the code; composed ones are released with their own cache. */
-const effects = new WeakMap<Statement<unknown>, Effect | null>();
+const verb = /\b(INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM) +(?!SET\b)(\w+)/i;
 
 /**
  * Returns null for a statement that only reads.
  * @throws Error for a write whose table is not found
  */
-export function effectOf(statement: Statement<unknown>): Effect | null {
-  const known = effects.get(statement);
-  if (known !== undefined) return known;
-  const effect = parseEffect(statement.sql, statement.name);
-  effects.set(statement, effect);
-  return effect;
-}
-
-const verb = /\b(INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM) +(?!SET\b)(\w+)/i;
-
-function parseEffect(sql: string, name: string): Effect | null {
+export function effectOf({ sql, name }: Statement<unknown>): Effect | null {
   const text = sql
     .replaceAll(/'[^']*'/g, "''")
     .replaceAll(/--.*$/gm, '')
