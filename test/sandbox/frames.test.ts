@@ -9,7 +9,7 @@ import {
   readFrame,
   type SidecarMessage,
 } from '../../core/platform/sandbox/frames.ts';
-import { createFrameReader, encodeFrames } from '../../core/platform/sandbox/framing.ts';
+import { createFrameReader, createFrameWriter } from '../../core/platform/sandbox/framing.ts';
 import { kvTextMax } from '../../core/platform/sandbox/protocol.ts';
 
 const fuzzSeed = 7;
@@ -29,16 +29,6 @@ const frame = fc.record(
     t: fc.constantFrom('ready', 'pong', 'drained', 'end', 'described', 'tainted', 'odd'),
     run: fc.oneof(fc.constant(run), fc.jsonValue()),
     acked: fc.oneof(fc.nat(), fc.jsonValue()),
-    said: fc.oneof(
-      fc.array(
-        fc.oneof(
-          fc.tuple(fc.constantFrom('c', 'odd'), fc.integer(), fc.string(), fc.nat(9)),
-          fc.tuple(fc.constantFrom('l', 'odd'), fc.constantFrom('info', 'odd'), fc.nat(9)),
-          fc.jsonValue(),
-        ),
-      ),
-      fc.jsonValue(),
-    ),
     end: fc.oneof(end, fc.jsonValue()),
     cpuMs: fc.oneof(fc.double(), fc.jsonValue()),
     memoryBytes: fc.oneof(fc.nat(), fc.jsonValue()),
@@ -54,11 +44,26 @@ const frame = fc.record(
   { requiredKeys: ['t'] },
 );
 
+/** Rows of a guest's output, and the texts that follow them. */
+const said = fc.tuple(
+  fc.array(
+    fc.oneof(
+      fc.tuple(fc.constantFrom('c', 'odd'), fc.integer(), fc.string(), fc.nat(9)),
+      fc.tuple(fc.constantFrom('l', 'odd'), fc.constantFrom('info', 'odd'), fc.nat(9)),
+      fc.jsonValue(),
+    ),
+  ),
+  fc.string({ maxLength: 20 }),
+);
+const lengths = fc.option(
+  fc.record({ heads: fc.oneof(fc.nat(20), fc.jsonValue()), texts: fc.nat(20), units: fc.nat(20) }),
+);
+
 const fieldsOf: Record<string, string[]> = {
   ready: ['t', 'jail'],
   pong: ['t', 'isolates'],
-  drained: ['t', 'run', 'acked', 'calls', 'logs'],
-  end: ['t', 'run', 'end', 'cpuMs', 'memoryBytes', 'isolates'],
+  drained: ['t', 'run', 'acked', 'said'],
+  end: ['t', 'run', 'end', 'acked', 'cpuMs', 'memoryBytes', 'isolates'],
   described: ['t', 'run', 'manifest'],
   tainted: ['t', 'run', 'reason', 'message', 'cpuMs'],
 };
@@ -66,9 +71,13 @@ const fieldsOf: Record<string, string[]> = {
 test('any frame content is parsed or rejected', () => {
   let read = 0;
   fc.assert(
-    fc.property(frame, fc.string({ maxLength: 20 }), (fields, tail) => {
+    fc.property(frame, said, lengths, (fields, [rows, texts], claimed) => {
+      const heads = rows.map((row) => JSON.stringify(row)).join();
+      const of = claimed ?? { heads: heads.length, texts: texts.length, units: heads.length + texts.length };
+      const tail = fields.t === 'drained' || fields.t === 'described' ? heads + texts : '';
       try {
-        const message = readFrame({ head: JSON.stringify(fields), tail });
+        const [message] = readFrame({ head: JSON.stringify({ ...fields, ...of }), tail });
+        if (!message) throw new Error('No message was read.');
         read++;
         expect(Object.keys(message).sort()).toEqual([...(fieldsOf[message.t] ?? [])].sort());
         if (message.t === 'end')
@@ -97,30 +106,35 @@ test('messages are parsed regardless of the packet boundaries', () => {
     memoryBytes: 9,
     isolates: 0,
   } as const;
-  const bytes = encodeFrames([
+  const writer = createFrameWriter();
+  for (const message of [
     pong,
     { t: 'drained', run, acked: 1, said: { heads: mixed, texts: `${args}\ufeffä[5]` } },
     { t: 'drained', run, acked: 2, said: { heads: `["c",3,"kv.set",${large.length}]`, texts: large } },
     { t: 'drained', run, acked: 3, said: { heads: '', texts: '' } },
     ended,
-  ]);
+  ] as const)
+    writer.add(message);
+  const bytes = writer.take();
   const said: SidecarMessage[] = [
     pong,
     {
       t: 'drained',
       run,
       acked: 1,
-      calls: [
-        [1, 'kv.set', args],
-        [2, 'sleep', '[5]'],
-      ],
-      logs: [
-        ['info', '\ufeffä'],
-        ['warn', ''],
-      ],
+      said: {
+        calls: [
+          [1, 'kv.set', args],
+          [2, 'sleep', '[5]'],
+        ],
+        logs: [
+          ['info', '\ufeffä'],
+          ['warn', ''],
+        ],
+      },
     },
-    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', large]], logs: [] },
-    { t: 'drained', run, acked: 3, calls: [], logs: [] },
+    { t: 'drained', run, acked: 2, said: { calls: [[3, 'kv.set', large]], logs: [] } },
+    { t: 'drained', run, acked: 3, said: { calls: [], logs: [] } },
     ended,
   ];
   for (const size of [7, 4096, 65_536, bytes.byteLength]) {
@@ -128,7 +142,7 @@ test('messages are parsed regardless of the packet boundaries', () => {
     const received: SidecarMessage[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)
-      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => received.push(readFrame(one)));
+      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => received.push(...readFrame(one)));
     expect(received).toEqual(said.slice(0, received.length));
     expect(received.length).toBe(size === 7 ? 2 : said.length);
   }

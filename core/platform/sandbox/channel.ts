@@ -9,7 +9,7 @@ import {
   type RunLimits,
 } from './protocol.ts';
 import type { SidecarProcess } from './fleet/process.ts';
-import { type Drained, ProtocolBreach } from './frames.ts';
+import { type GuestSaid, ProtocolBreach } from './frames.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 
@@ -248,8 +248,8 @@ export interface RunChannel {
   /** Ending of the run after a requested stop; undefined if no stop was requested. */
   readonly stopping: SandboxEnding | undefined;
   send(message: CallReply): void;
-  /** @throws ProtocolBreach */
-  hear(frame: Drained): void;
+  /** @param acked number of messages that the run has consumed @throws ProtocolBreach */
+  hear(acked: number, said: GuestSaid): void;
   /** Requests that the sidecar dispose of the isolate; the run then ends as `ending`. */
   stop(ending: SandboxEnding): void;
   isClosed(): boolean;
@@ -271,7 +271,7 @@ interface Speech {
   /** Number of the core's messages that the run has consumed. */
   readonly acked: number;
   /** @param sent number of messages sent by the core @throws ProtocolBreach */
-  hear(frame: Drained, sent: number): void;
+  hear(ackedNow: number, said: GuestSaid, sent: number): void;
 }
 
 function createSpeech(limits: RunLimits): Speech {
@@ -283,15 +283,15 @@ function createSpeech(limits: RunLimits): Speech {
     get acked() {
       return acked;
     },
-    hear(frame, sent) {
-      const isEmpty = frame.calls.length === 0 && frame.logs.length === 0;
-      calls += frame.calls.length;
-      lines += frame.logs.length;
+    hear(ackedNow, said, sent) {
+      const isEmpty = said.calls.length === 0 && said.logs.length === 0;
+      calls += said.calls.length;
+      lines += said.logs.length;
       const ackedMin = acked + (isEmpty ? 1 : 0);
       const tooMuch = calls > limits.calls + timersMax + callsPerFrameMax || lines > limits.logLines;
-      if (frame.acked > sent || frame.acked < ackedMin || tooMuch)
+      if (ackedNow > sent || ackedNow < ackedMin || tooMuch)
         throw new ProtocolBreach('A run sent more than its limits allow.');
-      acked = frame.acked;
+      acked = ackedNow;
     },
   };
 }
@@ -319,9 +319,9 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
       tape?.recordReply(message);
       options.onSent();
     },
-    hear(frame) {
-      speech.hear(frame, sent);
-      tape?.recordCalls(frame.acked, frame.calls);
+    hear(acked, said) {
+      speech.hear(acked, said, sent);
+      tape?.recordCalls(acked, said.calls);
     },
     stop(ending) {
       if (closed || stopping) return;

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import {
   callMax,
   callsPerFrameMax,
+  headUnitsMax,
   kvTextMax,
   logTextMax,
   manifestMax,
@@ -74,24 +75,42 @@ const endReasons: readonly EndReason[] = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Calls and log lines of the guest of a run. */
+/** Calls and log lines of the guest of a run; undefined if the guest program wrote something else, because the plugin changed it. */
+export interface GuestSaid {
+  calls: [call: number, op: string, args: string][];
+  logs: [level: GuestLogLevel, message: string][];
+}
+
+/** Output of a guest. The sidecar passes it on unread, so an invalid one is the fault of the run. */
 export interface Drained {
   t: 'drained';
   run: RunNonce;
   acked: number;
-  calls: [call: number, op: string, args: string][];
-  logs: [level: GuestLogLevel, message: string][];
+  said: GuestSaid | undefined;
 }
 
 /** A validated message of a sidecar. */
 export type SidecarMessage = Exclude<FromSidecar, { t: 'drained' }> | Drained;
 
-/** @throws ProtocolBreach */
-export function readFrame({ head, tail }: Frame): SidecarMessage {
-  const fields = fieldsOf(parse(head), 'The frame');
+/** Returns the messages of a frame. @throws ProtocolBreach */
+export function readFrame({ head, tail }: Frame): SidecarMessage[] {
+  let at = 0;
+  /** Returns the next text of the tail. */
+  const next = (units: number): string => {
+    if (at + units > tail.length) throw new ProtocolBreach('A text is longer than its frame.');
+    return tail.slice(at, (at += units));
+  };
+  const messages = objectsOf(head).map((object) => readMessage(fieldsOf(object, 'The message'), next));
+  if (at !== tail.length) throw new ProtocolBreach('The frame does not have the length of its texts.');
+  return messages;
+}
+
+type NextText = (units: number) => string;
+
+function readMessage(fields: Fields, next: NextText): SidecarMessage {
   switch (fields['t']) {
     case 'drained':
-      return readDrained(fields, tail);
+      return readDrained(fields, next);
     case 'end':
       return {
         t: 'end',
@@ -115,43 +134,60 @@ export function readFrame({ head, tail }: Frame): SidecarMessage {
     case 'ready':
       return { t: 'ready', jail: readReport(fieldsOf(fields['jail'], '`jail`')) };
     case 'described':
-      if (tail.length > manifestMax) throw new ProtocolBreach('The manifest is too long.');
-      return { t: 'described', run: nonce(fields), manifest: tail };
+      return { t: 'described', run: nonce(fields), manifest: next(integer(fields, 'units', manifestMax)) };
     default:
-      throw new ProtocolBreach('The type of the frame is unknown.');
+      throw new ProtocolBreach('The type of the message is unknown.');
   }
 }
 
-function readDrained(fields: Fields, tail: string): Drained {
+function readDrained(fields: Fields, next: NextText): Drained {
   const run = nonce(fields);
   const acked = integer(fields, 'acked', countMax);
-  let at = 0;
-  const next = (length: unknown, most: number): string => {
-    if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > most)
-      throw new ProtocolBreach('A text has an invalid length.');
-    return tail.slice(at, (at += length));
-  };
-  const calls: Drained['calls'] = [];
-  const logs: Drained['logs'] = [];
-  for (const row of list(fields['said'], callsPerFrameMax + logsPerFrameMax)) {
-    if (row[0] === 'c' && row.length === 4) calls.push(readCall(row, next));
-    else if (row[0] === 'l' && row.length === 3)
-      logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
-    else throw new ProtocolBreach('The type of a row is unknown.');
+  const heads = next(integer(fields, 'heads', headUnitsMax));
+  return { t: 'drained', run, acked, said: readSaid(heads, next(integer(fields, 'texts', kvTextMax))) };
+}
+
+export const nothingSaid: GuestSaid = { calls: [], logs: [] };
+
+/** Reads the output that the guest program wrote; undefined if it is invalid. */
+function readSaid(heads: string, texts: string): GuestSaid | undefined {
+  if (heads === '') return texts === '' ? nothingSaid : undefined;
+  try {
+    return saidOf(JSON.parse(`[${heads}]`) as unknown[], texts);
+  } catch {
+    return undefined;
   }
-  if (calls.length > callsPerFrameMax || logs.length > logsPerFrameMax)
-    throw new ProtocolBreach('A list is too long.');
-  if (at !== tail.length) throw new ProtocolBreach('The frame does not have the length of its texts.');
-  return { t: 'drained', run, acked, calls, logs };
+}
+
+/** @throws Error if the output is invalid */
+function saidOf(rows: unknown[], texts: string): GuestSaid {
+  let at = 0;
+  const next = (units: unknown, most: number): string => {
+    if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > most)
+      throw new Error('A text has an invalid length.');
+    return texts.slice(at, (at += units));
+  };
+  const said: GuestSaid = { calls: [], logs: [] };
+  for (const row of rows) {
+    if (!Array.isArray(row)) throw new Error('The output has an invalid row.');
+    if (row[0] === 'c' && row.length === 4) said.calls.push(readCall(row, next));
+    else if (row[0] === 'l' && row.length === 3)
+      said.logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
+    else throw new Error('The type of a row is unknown.');
+  }
+  if (said.calls.length > callsPerFrameMax || said.logs.length > logsPerFrameMax)
+    throw new Error('The output has too many rows.');
+  if (at !== texts.length) throw new Error('The output does not have the length of its texts.');
+  return said;
 }
 
 function readCall(
   [, call, op, length]: readonly unknown[],
   next: (length: unknown, most: number) => string,
-): Drained['calls'][number] {
+): GuestSaid['calls'][number] {
   if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > callMax)
-    throw new ProtocolBreach('A call has no valid number.');
-  if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no valid operation.');
+    throw new Error('A call has no valid number.');
+  if (typeof op !== 'string' || op.length > opMax) throw new Error('A call has no valid operation.');
   return [call, op, next(length, textMaxOf(op))];
 }
 
@@ -192,9 +228,9 @@ function readReport(fields: Fields): EntryReport {
   return { landlock: integer(fields, 'landlock', countMax), seccomp, rlimits };
 }
 
-function parse(head: string): unknown {
+function objectsOf(head: string): unknown[] {
   try {
-    return JSON.parse(head);
+    return JSON.parse(`[${head}]`) as unknown[];
   } catch {
     throw new ProtocolBreach('The frame is not JSON.');
   }
@@ -204,14 +240,6 @@ function fieldsOf(value: unknown, what: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ProtocolBreach(`${what} is not an object.`);
   return value as Fields;
-}
-
-function list(value: unknown, most: number): readonly (readonly unknown[])[] {
-  if (!Array.isArray(value) || value.length > most)
-    throw new ProtocolBreach('A list is missing or too long.');
-  for (const row of value as unknown[])
-    if (!Array.isArray(row)) throw new ProtocolBreach('A list has an invalid row.');
-  return value as unknown[][];
 }
 
 function nonce(fields: Fields): RunNonce {

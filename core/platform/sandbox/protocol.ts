@@ -13,6 +13,8 @@ export const logTextMax = 64 * 1024;
 /** Maximum number of characters of an error message or a stack. */
 export const messageMax = 4000;
 export const opMax = 60;
+/** Maximum length of the heads of a guest's output. */
+export const headUnitsMax = 20_000;
 /** Maximum number of host calls and timers that a handler may start between two answers. */
 export const callsPerFrameMax = 1000;
 /** Highest number of a call; the calls of a run are numbered from 1. */

@@ -2,7 +2,7 @@
 // usage.
 import { answeringKinds } from '../../../sdk/plugin/handlers.ts';
 import type { SidecarProcess } from './fleet/process.ts';
-import { ProtocolBreach, type Drained } from './frames.ts';
+import { nothingSaid, ProtocolBreach, type Drained } from './frames.ts';
 import type { SandboxJob, SandboxOutcome, RunUsage, Pace } from './job.ts';
 import {
   type FromSidecar,
@@ -161,6 +161,12 @@ export function startRun(order: RunOrder): ActiveRun {
     order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.count, logs: log.lines() });
   };
 
+  /** The plugin has changed the guest program, so its isolate is not used again, even if the run has ended there. */
+  const distrust = (): void => {
+    sidecar.send({ t: 'evict', prefix: queueName });
+    stop(failed('protocol', 'The guest returned invalid output.', true));
+  };
+
   const run: ActiveRun = {
     nonce,
     job,
@@ -170,11 +176,12 @@ export function startRun(order: RunOrder): ActiveRun {
     cpuMs: 0,
     channel,
     finish,
-    drained(message) {
+    drained({ acked, said }) {
       if (ended) throw new ProtocolBreach('A run sent a message after its end.');
-      channel.hear(message);
-      for (const [level, text] of message.logs) log.add(level, text);
-      for (const call of message.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
+      channel.hear(acked, said ?? nothingSaid);
+      if (!said) return distrust();
+      for (const [level, text] of said.logs) log.add(level, text);
+      for (const call of said.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
       if (!channel.active && !channel.stopping) calls.onIdle?.();
       wait.lookMs();
     },

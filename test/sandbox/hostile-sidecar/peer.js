@@ -8,6 +8,7 @@ const report = process.argv.at(-1);
 const known = [];
 
 function bytesOf(head, tail = '') {
+  if (head.said) return bytesOfSaid(head, tail);
   const [first, rest] = [
     Buffer.from(typeof head === 'string' ? head : JSON.stringify(head)),
     Buffer.from(tail),
@@ -16,6 +17,12 @@ function bytesOf(head, tail = '') {
   sizes.writeUInt32LE(4 + first.length + rest.length, 0);
   sizes.writeUInt32LE(first.length, 4);
   return Buffer.concat([sizes, first, rest]);
+}
+
+/** The output of a guest is in the tail: its heads, then its texts. */
+function bytesOfSaid({ said, ...head }, texts) {
+  const heads = said.map((row) => JSON.stringify(row)).join();
+  return bytesOf({ ...head, heads: heads.length, texts: texts.length }, heads + texts);
 }
 
 const say = (head, tail) => socket.write(bytesOf(head, tail));
@@ -108,7 +115,9 @@ const lies = {
   'a call longer than its frame': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 1e9]])),
   'arguments above the limit of their operation': ({ run }) =>
     say(drained(run, 1, [[1, 'issues.get', 300_000]]), text(300_000)),
-  'an unclaimed tail': ({ run }) => say(drained(run, 1), text(1000)),
+  'an unclaimed tail': ({ run }) => say(end(run), text(1000)),
+  'a claimed tail that is missing': ({ run }) => say({ t: 'drained', run, acked: 1, heads: 0, texts: 9 }),
+  'texts without an owner': ({ run }) => say(drained(run, 1), text(1000)),
   'an unknown log level': ({ run }) => say(drained(run, 1, [], [['panic', 1]]), 'x'),
   'no JSON': () => say('{"t":"drained",'),
   'deep JSON': () => say('['.repeat(60_000)),
@@ -174,7 +183,7 @@ socket.on('data', (chunk) => {
     const size = pending.readUInt32LE(0);
     const head = pending.subarray(8, 8 + pending.readUInt32LE(4)).toString();
     pending = pending.subarray(4 + size);
-    hear(JSON.parse(head));
+    for (const message of JSON.parse(`[${head}]`)) hear(message);
   }
 });
 socket.on('error', () => process.abort());

@@ -1,7 +1,7 @@
 // A dishonest sidecar against the real core: runs end, the core buffers little for it and serves others meanwhile, and
 // a protocol violation kills the process.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { jobOf, eventLimits, openSandbox, pluginOf, sidecarPids, until } from '../harness.ts';
+import { eventLimits, jobOf, openSandbox, pluginOf, runToEnd, sidecarPids, until } from '../harness.ts';
 import type { TestSandbox } from '../harness.ts';
 import { openLiar, reasonsOf } from './peer.ts';
 
@@ -27,12 +27,8 @@ const breaches = [
   'more responses than requests',
   'endless repetition',
   'too many log lines',
-  'calls in an invalid format',
-  'a call with too many parts',
-  'a call longer than its frame',
-  'arguments above the limit of their operation',
   'an unclaimed tail',
-  'an unknown log level',
+  'a claimed tail that is missing',
   'no JSON',
   'deep JSON',
   'a list in place of a frame',
@@ -47,6 +43,29 @@ const breaches = [
   'responses to unsent pings',
   'taint of an unassigned run',
 ];
+
+/** A plugin that changes the guest program could cause these; a genuine sidecar passes them on. */
+const invalidOutputs = [
+  'calls in an invalid format',
+  'a call with too many parts',
+  'a call longer than its frame',
+  'arguments above the limit of their operation',
+  'texts without an owner',
+  'an unknown log level',
+];
+
+test.each(invalidOutputs)('a run fails for %s, and no call of it reaches the host', async (behaviour) => {
+  sandbox = await openLiar(behaviour);
+  const called: string[] = [];
+  const call = (op: string): Promise<{ ok: true; value: string }> => {
+    called.push(op);
+    return Promise.resolve({ ok: true, value: 'null' });
+  };
+  const outcome = await runToEnd(sandbox, jobOf('ins_any', noCode, { call }));
+  expect(outcome).toMatchObject({ status: 'failed', reason: 'protocol', killed: true, calls: 0 });
+  expect(called).toEqual([]);
+  expect(reasonsOf(sandbox).filter((reason) => !reason.startsWith('silent'))).toEqual([]);
+});
 
 describe('a sidecar is killed for', () => {
   test.each(breaches)('%s', async (behaviour) => {

@@ -22,7 +22,7 @@ export interface LinkOptions {
 }
 
 /** Ten times the highest rate measured for a genuine sidecar. */
-const framesPerSecondMax = 200_000;
+const messagesPerSecondMax = 200_000;
 
 export interface Link {
   /** @throws Error if the descriptor is not a socket */
@@ -54,16 +54,16 @@ export function createLink(options: LinkOptions): Link {
   };
 
   const sending = createSending((bytes) => socket?.write(bytes) ?? 0, {
-    onFlushed: (messages) => counter.sent(messages),
     onSent: options.onSent,
     onBreach: breach,
   });
 
   const take = (frame: Frame): void => {
-    if (over) return;
-    const message = readFrame(frame);
-    counter.received(message, lastActiveAt);
-    options.onMessage(message);
+    for (const message of readFrame(frame)) {
+      if (over) return;
+      counter.received(message, lastActiveAt);
+      options.onMessage(message);
+    }
   };
 
   const received = (chunk: Uint8Array): void => {
@@ -85,17 +85,17 @@ export function createLink(options: LinkOptions): Link {
       return sending.backlog;
     },
     async open(fd, first) {
-      const data = (_socket: Socket<undefined>, chunk: Uint8Array): void => received(chunk);
+      const data = (_: unknown, chunk: Uint8Array): void => received(chunk);
       socket = await Bun.connect({ fd, socket: { data, drain: sending.drain, error: () => undefined } });
       sending.begin(first);
     },
     send(message) {
+      counter.sent(message);
       if (!over) sending.send(message);
     },
     pause(full) {
       paused = full;
-      if (full) socket?.pause();
-      else socket?.resume();
+      socket?.[full ? 'pause' : 'resume']();
       lastActiveAt = performance.now();
     },
     close() {
@@ -106,22 +106,23 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
-/** Enforces the frame rate, and one pong per ping. */
+/** Enforces the rate of messages, and one pong per ping. */
 function createFrameCounter() {
   let second = 0;
-  let frames = 0;
+  let messages = 0;
   /** Pings without an answer. */
   let pingsOut = 0;
   return {
-    sent(messages: readonly ToSidecar[]): void {
-      for (const { t } of messages) if (t === 'ping') pingsOut++;
+    sent({ t }: ToSidecar): void {
+      if (t === 'ping') pingsOut++;
     },
     /** @throws Error if the sidecar exceeds a limit */
     received(message: SidecarMessage, atMs: number): void {
       const now = Math.floor(atMs / 1000);
-      frames = now === second ? frames + 1 : 1;
+      messages = now === second ? messages + 1 : 1;
       second = now;
-      if (frames > framesPerSecondMax) throw new Error(`More than ${framesPerSecondMax} frames per second.`);
+      if (messages > messagesPerSecondMax)
+        throw new Error(`More than ${messagesPerSecondMax} messages per second.`);
       if (message.t === 'pong' && pingsOut-- === 0) throw new Error('A pong without a ping.');
     },
   };

@@ -2,15 +2,13 @@
 // core.
 import { FairQueue } from '../../lib/fairness/fair-queue.ts';
 import type { Owner } from '../dispatch.ts';
-import { encodeFrames, unitsOf } from '../framing.ts';
+import { createFrameWriter } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 
 /** Maximum unread output. Bundles, inputs and the answers that `CallCapacity` admits stay far below it. */
 const waitingBytesMax = 128 * 1024 * 1024;
 
 interface SendingOptions {
-  /** Called after these messages were encoded. */
-  onFlushed(messages: readonly ToSidecar[]): void;
   /** Called when the backlog may have shrunk. */
   onSent(): void;
   onBreach(why: string): void;
@@ -34,42 +32,39 @@ interface Sending {
 export function createSending(write: (bytes: Uint8Array) => number, options: SendingOptions): Sending {
   const waiting = createBacklog(write);
   let begun = false;
-  let outgoing: ToSidecar[] = [];
-  let outgoingUnits = 0;
+  let outgoing = createFrameWriter();
 
   const flush = (): void => {
-    if (!begun || outgoing.length === 0) return;
-    const messages = outgoing;
-    outgoing = [];
-    outgoingUnits = 0;
-    options.onFlushed(messages);
-    waiting.push(encodeFrames(messages));
+    if (!begun || outgoing.units === 0) return;
+    waiting.push(outgoing.take());
     if (waiting.bytes > waitingBytesMax) options.onBreach(`${waiting.bytes} bytes of output are unread.`);
     else options.onSent();
   };
 
   return {
     get backlog() {
-      return waiting.bytes + outgoingUnits;
+      return waiting.bytes + outgoing.units;
     },
     get waitsSince() {
       return waiting.bytes > 0 ? waiting.takenAt : undefined;
     },
     begin(first) {
       begun = true;
-      outgoing.unshift(first);
+      const greeting = createFrameWriter();
+      greeting.add(first);
+      waiting.push(greeting.take());
       flush();
     },
     send(message) {
-      outgoingUnits += unitsOf(message);
-      if (outgoing.push(message) === 1) setImmediate(flush);
+      if (outgoing.units === 0) setImmediate(flush);
+      outgoing.add(message);
     },
     drain() {
       waiting.drain();
       options.onSent();
     },
     clear() {
-      outgoing = [];
+      outgoing = createFrameWriter();
       waiting.clear();
     },
   };

@@ -1,16 +1,13 @@
 // Sends messages to the core, and validates the outbox of a guest before it is sent.
 import net from 'node:net';
 import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
-import { createFrameReader, encodeFrames, frameBytesMax, readOrder, type Frame } from '../framing.ts';
+import { createFrameReader, createFrameWriter, frameBytesMax, readOrders, type Frame } from '../framing.ts';
 import {
-  callMax,
-  callsPerFrameMax,
+  headUnitsMax,
   kvTextMax,
   logTextMax,
   msMax,
-  opMax,
   readProgress,
-  textMaxOf,
   type EndReason,
   type FromSidecar,
   type GuestLogLevel,
@@ -31,7 +28,7 @@ export type Send = (message: FromSidecar) => void;
 export function openWire(receive: (message: ToSidecar) => void): Send {
   const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
   const frames = createFrameReader(() => bounds);
-  const take = (frame: Frame): void => receive(readOrder(frame));
+  const take = (frame: Frame): void => readOrders(frame, receive);
   const socket = new net.Socket({
     fd: 3,
     // Reads into one reused buffer, which avoids the cost of streams.
@@ -52,14 +49,11 @@ export function openWire(receive: (message: ToSidecar) => void): Send {
   socket.on('close', die);
   socket.on('error', die);
 
-  let outgoing: FromSidecar[] = [];
-  const flush = (): void => {
-    const messages = outgoing;
-    outgoing = [];
-    socket.write(encodeFrames(messages));
-  };
+  const outgoing = createFrameWriter();
+  const flush = (): void => void socket.write(outgoing.take());
   return (message) => {
-    if (outgoing.push(message) === 1) setImmediate(flush);
+    if (outgoing.units === 0) setImmediate(flush);
+    outgoing.add(message);
   };
 }
 
@@ -74,54 +68,24 @@ const guestReasons: readonly unknown[] = [
 
 /** The guest program enforces lower caps, so a larger outbox means tampering. */
 const textUnitsMax = 14_000_000;
-const headUnitsMax = 20_000;
 
 /**
- * Validates an outbox, because a plugin may have tampered with the guest program that writes it.
- * @returns the output in parts that each fit into one frame
+ * Returns the output in parts that each fit into one frame. Passes a short one on unread: the core reads it, and ends the run if a
+ * plugin has tampered with the guest program that writes it.
  * @throws Error if the outbox is invalid
  */
 export function readOutbox({ heads, texts }: GuestOutbox): readonly GuestOutput[] {
-  if (heads === '') return [];
   if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('The outbox is invalid.');
-  const list = JSON.parse(`[${heads}]`) as unknown[][];
-  if (list.length > callsPerFrameMax) throw new Error('The outbox has too many entries.');
-  let units = 0;
-  for (let i = 0; i < list.length; i++) units += unitsOfEntry(list[i]!);
-  if (units !== texts.length) throw new Error('The outbox does not have the length of its texts.');
-  return list.length < 2 || units <= kvTextMax ? [{ heads, texts }] : inParts(list, texts);
+  if (heads === '' && texts === '') return [];
+  return texts.length <= kvTextMax ? [{ heads, texts }] : inParts(heads, texts);
 }
 
 function isText(value: unknown, most: number): boolean {
   return typeof value === 'string' && value.length <= most;
 }
 
-function unitsOfEntry(head: unknown[]): number {
-  if (head[0] === 'c' && head.length === 4) return callUnits(head);
-  if (head[0] === 'l' && head.length === 3) return lineUnits(head);
-  throw new Error('The outbox has an unknown entry.');
-}
-
-function callUnits([, call, op, units]: unknown[]): number {
-  if (!Number.isInteger(call) || Number(call) < 1 || Number(call) > callMax)
-    throw new Error('The outbox has an invalid call number.');
-  if (typeof op !== 'string' || op.length > opMax) throw new Error('The outbox has an invalid operation.');
-  return unitsOf(units, textMaxOf(op));
-}
-
-function lineUnits([, level, units]: unknown[]): number {
-  if (!logLevels.includes(level)) throw new Error('The outbox has an invalid log line.');
-  return unitsOf(units, logTextMax);
-}
-
-function unitsOf(units: unknown, most: number): number {
-  if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > most)
-    throw new Error('The outbox has an invalid length.');
-  return units;
-}
-
-/** Splits the output, because the core accepts no frame larger than the largest call. */
-function inParts(list: readonly unknown[][], texts: string): GuestOutput[] {
+/** Splits the output, because the core accepts no frame larger than the largest call. @throws Error if the outbox is invalid */
+function inParts(list: string, texts: string): GuestOutput[] {
   const parts: GuestOutput[] = [];
   let heads: string[] = [];
   let from = 0;
@@ -131,13 +95,15 @@ function inParts(list: readonly unknown[][], texts: string): GuestOutput[] {
     heads = [];
     from = to;
   };
-  for (const head of list) {
+  for (const head of JSON.parse(`[${list}]`) as unknown[][]) {
     const units = Number(head.at(-1));
+    if (!(units >= 0 && units <= kvTextMax)) throw new Error('The outbox has an invalid length.');
     if (to + units - from > kvTextMax) cut();
     heads.push(JSON.stringify(head));
     to += units;
   }
   cut();
+  if (to !== texts.length) throw new Error('The outbox does not have the length of its texts.');
   return parts;
 }
 
@@ -147,11 +113,10 @@ export function readRecorded(text: string): GuestOutput | undefined {
     const lines = JSON.parse(`[${text}]`) as unknown[][];
     let texts = '';
     const heads = lines.map(([level, line]) => {
-      if (typeof line !== 'string') throw new Error('The outbox has an invalid log line.');
-      const head = ['l', level, line.length];
-      lineUnits(head);
-      texts += line;
-      return JSON.stringify(head);
+      if (!logLevels.includes(level) || !isText(line, logTextMax))
+        throw new Error('The recorder has an invalid log line.');
+      texts += line as string;
+      return JSON.stringify(['l', level, (line as string).length]);
     });
     return heads.length === 0 ? undefined : { heads: heads.join(), texts };
   } catch {
@@ -159,9 +124,13 @@ export function readRecorded(text: string): GuestOutput | undefined {
   }
 }
 
+const plainEnd = '["done"]';
+const succeeded: RunEnd = { status: 'succeeded' };
+
 /** Returns the end of the run; undefined if the run continues. @throws Error if the outbox is invalid */
 export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
   if (end === '') return undefined;
+  if (end === plainEnd) return succeeded;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
   // For reason `done`, the third element is the result.
   return reason === 'done' ? success(first, afterMs) : failure(reason, first, { afterMs, stack });
