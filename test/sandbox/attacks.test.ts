@@ -73,24 +73,38 @@ const expectedEnds: Record<string, Reason[] | 'clean'> = {
 let sandbox: TestSandbox;
 let victims: Victims;
 
-beforeAll(async () => {
-  sandbox = await openSandbox();
-  victims = await startVictims(sandbox);
-});
-
-afterAll(async () => {
-  await victims.stop();
-  await sandbox.stop();
-});
-
 test('every attack has its row and its file', () => {
   const files = readdirSync(join(import.meta.dir, 'attacks')).filter((name) => name.endsWith('.js'));
   expect(files.map((name) => name.slice(0, -3)).sort()).toEqual(Object.keys(expectedEnds).sort());
 });
 
-describe('each attack is contained while three victims keep answering:', () => {
-  for (const [name, expected] of Object.entries(expectedEnds)) {
-    test(name, async () => {
+/** On the main thread, an attack is repeated on another one; the short form has one attack per way to end it. */
+const modes: [where: string, inlineAfter: number, attacks: string[]][] = [
+  ['on threads of their own', 1_000_000, Object.keys(expectedEnds)],
+  [
+    'on the main thread of the sidecar',
+    0,
+    process.env.TATAMI_LONG
+      ? Object.keys(expectedEnds)
+      : ['loop', 'index-of', 'memory-arrays', 'rejection-getters', 'calls-endless', 'prototype-pollution'],
+  ],
+];
+
+describe.each(modes)(
+  'each attack is contained while three victims keep answering, %s:',
+  (_, inlineAfter, attacks) => {
+    beforeAll(async () => {
+      sandbox = await openSandbox({ inlineAfter });
+      victims = await startVictims(sandbox);
+    });
+
+    afterAll(async () => {
+      await victims.stop();
+      await sandbox.stop();
+    });
+
+    test.each(attacks)('%s', async (name) => {
+      const expected = expectedEnds[name]!;
       const code = { ...(await bundleFile(`attacks/${name}.js`)), handlers: ['event:issue.created'] };
       const before = victims.succeeded();
       const job = jobOf(`ins_${name}`, code);
@@ -119,11 +133,11 @@ describe('each attack is contained while three victims keep answering:', () => {
         return sidecarPids().every((pid) => known.includes(pid));
       });
     });
-  }
-});
 
-test('stopping leaves no process', async () => {
-  await victims.stop();
-  await sandbox.stop();
-  expect(sidecarPids()).toEqual([]);
-});
+    test('stopping leaves no process', async () => {
+      await victims.stop();
+      await sandbox.stop();
+      expect(sidecarPids()).toEqual([]);
+    });
+  },
+);

@@ -53,6 +53,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     isolatesMax: 1,
     ...(await prepareJail({ nodePath, addonPath })),
     idleMs: 60_000,
+    inlineAfter: 1_000_000,
     busy: () => answered !== undefined,
     onMessage: (message) => {
       if (!answered || message.run !== run || message.t === 'drained')
@@ -94,6 +95,7 @@ function manifestOf(answer: Spoken): unknown {
 
 const crashMemoryMs = 3_600_000;
 const burnMemoryMs = 600_000;
+const blockMemoryMs = 3_600_000;
 /** Maximum number of installs per category. An evicted install may share a sidecar again. */
 const installsTrackedMax = 10_000;
 
@@ -106,12 +108,19 @@ export interface Violations {
   /** Records that a run of this install crashed a process. */
   crashed(installId: string): void;
   suspect(installId: string): void;
+  /** Records that a run was ended because it blocked the main thread of its sidecar. */
+  blocked(installId: string): void;
   /** Records that a run was killed for its CPU time or memory. Applies to this code only, and stays when the plugin is re-enabled. */
   burned(installId: string, sha256: string): void;
   /** Records that a run ended without crashing its process. */
   survived(installId: string): void;
   quarantined(installId: string, sha256: string): boolean;
-  /** Clears the crashes and suspicions of an install, but not the records of `burned`. */
+  /**
+   * Returns true if the install's guests may be entered on the main thread. False for an hour after a run blocked it, or was among the
+   * suspects for the death of its process: if it does the same on another thread, the sidecar names it.
+   */
+  mayBlock(installId: string): boolean;
+  /** Clears the crashes and suspicions of an install, but not the records of `burned` and `mayBlock`. */
   forget(installId: string): void;
 }
 
@@ -121,16 +130,23 @@ export function createViolations(clock: () => number, trackedMax: number = insta
     atMs !== undefined && atMs > clock() - ms;
   const crashedAtMs = new LRUCache<string, number>({ max: trackedMax });
   const burnedAtMs = new LRUCache<string, number>({ max: trackedMax });
+  const blockedAtMs = new LRUCache<string, number>({ max: trackedMax });
   const suspects = new LRUCache<string, true>({ max: trackedMax });
+  const blocked = (installId: string): void => void blockedAtMs.set(installId, clock());
   return {
     crashed: (installId) => void crashedAtMs.set(installId, clock()),
-    suspect: (installId) => void suspects.set(installId, true),
+    suspect(installId) {
+      suspects.set(installId, true);
+      blocked(installId);
+    },
+    blocked,
     burned: (installId, sha256) => void burnedAtMs.set(`${installId} ${sha256}`, clock()),
     survived: (installId) => void suspects.delete(installId),
     quarantined: (installId, sha256) =>
       suspects.has(installId) ||
       isWithin(crashedAtMs.get(installId), crashMemoryMs) ||
       (burnedAtMs.size > 0 && isWithin(burnedAtMs.get(`${installId} ${sha256}`), burnMemoryMs)),
+    mayBlock: (installId) => blockedAtMs.size === 0 || !isWithin(blockedAtMs.get(installId), blockMemoryMs),
     forget(installId) {
       suspects.delete(installId);
       crashedAtMs.delete(installId);

@@ -75,7 +75,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const run = startRun({ nonce, job, queueName, sidecar, queueMs, clock: options.clock, settle: ended });
     inFlight.add(run);
     sidecar.give(job.code.sha256, job.code.source, job.installId);
-    sidecar.send(orderOf(nonce, queueName, job));
+    sidecar.send(orderOf(nonce, queueName, job, violations.mayBlock(job.installId)));
     if (job.signal?.aborted === true) cancel();
     else job.signal?.addEventListener('abort', cancel);
     fleet().markUsed(sidecar);
@@ -122,7 +122,12 @@ function createQueueNames(): (job: SandboxJob) => string {
   };
 }
 
-function orderOf(nonce: RunNonce, queueName: string, job: SandboxJob): Extract<ToSidecar, { t: 'run' }> {
+function orderOf(
+  nonce: RunNonce,
+  queueName: string,
+  job: SandboxJob,
+  mayBlock: boolean,
+): Extract<ToSidecar, { t: 'run' }> {
   const { sha256, handlers } = job.code;
   return {
     t: 'run',
@@ -134,6 +139,7 @@ function orderOf(nonce: RunNonce, queueName: string, job: SandboxJob): Extract<T
     input: job.input,
     limits: job.limits,
     fresh: job.fresh === true,
+    mayBlock,
   };
 }
 

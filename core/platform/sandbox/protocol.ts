@@ -66,7 +66,7 @@ export type CallReply = { run: RunNonce; call: number; elapsedMs: number; more?:
 
 export type ToSidecar =
   /** First message; `guest` is the program that every isolate evaluates before its plugin. */
-  | { t: 'init'; guest: string; isolatesMax: number; idleMs: number }
+  | { t: 'init'; guest: string; isolatesMax: number; idleMs: number; inlineAfter: number }
   /** A plugin's bundle; sent once per sidecar, and again after `forget`. */
   | { t: 'code'; sha256: string; source: string }
   | {
@@ -80,6 +80,8 @@ export type ToSidecar =
       input: string;
       limits: RunLimits;
       fresh: boolean;
+      /** True if the guest may be entered on the sidecar's main thread. */
+      mayBlock: boolean;
     }
   | CallReply
   | { t: 'stop'; run: RunNonce }

@@ -10,6 +10,7 @@ import { createViolations } from './describe.ts';
 
 const isolatesDefault = 200;
 const isolateIdleMs = 300_000;
+const inlineAfterDefault = 32;
 const stoppingMessage = 'The sandbox is stopping.';
 
 export interface SchedulerParts {
@@ -75,9 +76,9 @@ export function createScheduler(options: SandboxOptions, parts: SchedulerParts):
 }
 
 function spawnOptionsOf(options: SandboxOptions, { programs, addonPath, means }: SchedulerParts) {
-  const { nodePath, isolatesMax = isolatesDefault } = options;
+  const { nodePath, isolatesMax = isolatesDefault, inlineAfter = inlineAfterDefault } = options;
   const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
-  return { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: isolateIdleMs };
+  return { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: isolateIdleMs, inlineAfter };
 }
 
 function refuseStrict(jail: SandboxOptions['jail']): 'off' {

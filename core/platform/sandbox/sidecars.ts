@@ -16,6 +16,7 @@ import {
 } from './jail/level.ts';
 import type { SandboxOptions } from './job.ts';
 import type { SandboxEnding } from './channel.ts';
+import type { RunEnd } from './protocol.ts';
 import type { ActiveRun } from './run.ts';
 import type { Violations } from './describe.ts';
 
@@ -70,7 +71,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     if (!run) return;
     if (message.t === 'drained') return run.drained(message);
     sidecar.isolates = message.isolates;
-    violations.survived(author);
+    noteEnd(violations, run, message.end);
     void run.ended(message);
   };
 
@@ -111,6 +112,12 @@ export function readyOnes(fleet: Fleet) {
 function recordViolation(violations: Violations, run: ActiveRun, ending: SandboxEnding): void {
   if (ending.status === 'failed') violations.crashed(run.job.installId);
   else if (run.channel.active) violations.suspect(run.job.installId);
+}
+
+function noteEnd(violations: Violations, { job, channel }: ActiveRun, end: RunEnd): void {
+  // A sidecar stops a run unrequested if it blocked the main thread.
+  if (end.status === 'stopped' && !channel.stopping) violations.blocked(job.installId);
+  violations.survived(job.installId);
 }
 
 /** Logs the jail level whenever it changes. */

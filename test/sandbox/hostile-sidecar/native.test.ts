@@ -84,6 +84,7 @@ function spawnProbe(
     ...using,
     isolatesMax: 1,
     idleMs: 1000,
+    inlineAfter: 32,
     busy: () => false,
     onMessage: () => undefined,
     onStderr: on.stderr,

@@ -27,6 +27,8 @@ export interface SidecarSettings extends ChildSettings {
   hierarchies: CgroupHierarchies;
   isolatesMax: number;
   idleMs: number;
+  /** Short entries in a row after which a guest is entered on the sidecar's main thread. */
+  inlineAfter: number;
 }
 
 export interface SpawnOptions extends SidecarSettings, ChildOptions {
@@ -262,9 +264,9 @@ function deathOf(code: number | null, signal: string | null): string {
 async function connect(life: Life, child: Child, link: Link): Promise<void> {
   const fd = child.stdio[3];
   if (typeof fd !== 'number') return killOnce(life, 'descriptor 3 is missing');
-  const { isolatesMax, idleMs, programs } = life.options;
+  const { isolatesMax, idleMs, inlineAfter, programs } = life.options;
   try {
-    await link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs });
+    await link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs, inlineAfter });
   } catch (error) {
     killOnce(life, `descriptor 3 failed: ${String(error)}`);
   }

@@ -3,8 +3,9 @@
 // the return value, so the returned outbox is complete.
 import IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
-import type { GuestOutbox } from './guest/bridge.ts';
 import { recorderUnits } from './guest/recorder.ts';
+import type { Inline } from './inline.ts';
+import { createEntries, type GuestCaller, type Step } from './entries.ts';
 import {
   cpuFault,
   faultOf,
@@ -15,11 +16,7 @@ import {
   type Watchdog,
 } from './meter.ts';
 
-type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
-
-/** Options of every entry, shared because isolated-vm reads them each time. */
-const copied = { result: { copy: true } } as const;
 
 export interface Guest {
   readonly isolate: TimedIsolate;
@@ -31,17 +28,12 @@ export interface Guest {
   /** Limits that were last sent to the guest, as JSON. */
   limitsText: string;
   /**
-   * Passes `ops` to the guest and waits until its promises settle, then calls `said` with its output or `failed` with a GuestFault.
-   * Uses callbacks because each event and answer takes this path, and an extra promise costs measurable time.
+   * Enters the guest for this run: passes what waits for it, waits until all promises of the guest settle, and reports the result.
+   * Uses methods of one object because each event and answer takes this path, and closures and promises cost measurable time.
    */
-  enter(
-    ops: (string | number)[],
-    limitMs: number,
-    said: (outbox: GuestOutbox) => void,
-    failed: (fault: unknown) => void,
-  ): void;
+  enter(caller: GuestCaller): void;
   /** Updates `memoryBytes`. */
-  measureMemory(): Promise<void>;
+  measureMemory(): void;
 }
 
 export type Ivm = typeof IsolatedVm;
@@ -51,6 +43,7 @@ export interface GuestHost {
   guestProgram: string;
   meter: CpuMeter;
   watchdog: Watchdog;
+  inline: Inline;
   /** Called when the isolate ran out of memory and its thread is blocked forever. */
   onCatastrophe(isolate: TimedIsolate, message: string): void;
 }
@@ -113,7 +106,7 @@ async function openGuest(
       checkText(
         await isolate.timed(limits.startupMs, () => register.apply(undefined, [definition.derefInto()])),
       );
-    const guest = guestIn(isolate, { sha256, memoryMb: limits.memoryMb }, { step, recorder });
+    const guest = guestIn(host, isolate, { sha256, memoryMb: limits.memoryMb }, { step, recorder });
     return { guest, enterDefinition };
   } catch (error) {
     isolate.dispose();
@@ -154,6 +147,7 @@ async function evaluate(
 }
 
 function guestIn(
+  host: GuestHost,
   isolate: TimedIsolate,
   code: Pick<Guest, 'sha256' | 'memoryMb'>,
   { step, recorder }: { step: Step; recorder: Uint16Array },
@@ -165,41 +159,13 @@ function guestIn(
     memoryBytes: 0,
     runs: 0,
     limitsText: '',
-    enter(ops, limitMs, said, failed) {
-      const entry = isolate.begin(limitMs);
-      applied(step, ops).then(
-        (outbox) => {
-          isolate.end(entry);
-          if (entry.over) failed(withLastWords(cpuFault(limitMs), recorder));
-          else said(outbox);
-        },
-        (error: unknown) => {
-          isolate.end(entry);
-          failed(withLastWords(isolate.faultOf(error, entry), recorder));
-        },
-      );
-    },
-    async measureMemory() {
-      const heap = await isolate.vm.getHeapStatistics();
+    enter: createEntries(host.inline, isolate, { step, recorder }),
+    measureMemory() {
+      const heap = isolate.vm.getHeapStatisticsSync();
       guest.memoryBytes = heap.used_heap_size + heap.externally_allocated_size;
     },
   };
   return guest;
-}
-
-/** Rejects instead of throwing. */
-function applied(step: Step, ops: (string | number)[]): Promise<GuestOutbox> {
-  try {
-    return step.apply(undefined, ops, copied);
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
-}
-
-function withLastWords(fault: GuestFault, recorder: Uint16Array): GuestFault {
-  const units = recorder.slice(1, 1 + Math.min(recorder[0] ?? 0, recorderUnits - 1));
-  fault.lastWords = Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le');
-  return fault;
 }
 
 function checkText(value: unknown): string {
@@ -232,9 +198,12 @@ export interface TimedIsolate {
   readonly cpuMs: number;
   /** Starts an entry. Every entry must be ended, also after an error; an entry that is `over` at its end has failed. */
   begin(limitMs: number): TimedEntry;
-  end(entry: TimedEntry): void;
+  /** @returns the CPU time of the entry */
+  end(entry: TimedEntry): number;
+  /** Adds the CPU time of an entry that was measured elsewhere. */
+  spend(usedMs: number): void;
   /** Converts an error of an entry; an entry over its limit has a CPU fault. */
-  faultOf(error: unknown, entry: TimedEntry): GuestFault;
+  faultOf(error: unknown, entry?: TimedEntry): GuestFault;
   /** Runs a step of loading the plugin as one entry. @throws GuestFault */
   timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
   dispose(): void;
@@ -262,11 +231,14 @@ function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNonce): T
     end(entry) {
       watchdog.remove(entry);
       current = undefined;
-      cpuMs += Math.max(0, meter.leave() - entry.hadAtStartMs);
+      const usedMs = Math.max(0, meter.leave() - entry.hadAtStartMs);
+      cpuMs += usedMs;
+      return usedMs;
     },
+    spend: (usedMs) => void (cpuMs += usedMs),
     faultOf(error, entry) {
       if (error instanceof GuestFault) return error;
-      return entry.over ? cpuFault(entry.limitMs) : faultOf(error, memoryMb);
+      return entry?.over ? cpuFault(entry.limitMs) : faultOf(error, memoryMb);
     },
     async timed(limitMs, work) {
       const entry = isolate.begin(limitMs);

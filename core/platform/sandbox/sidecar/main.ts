@@ -2,11 +2,18 @@
 // the core may kill it at any moment. Arguments: the path of isolated-vm's prebuilt addon, and the jail report as JSON.
 import { manifestMax, messageMax } from '../protocol.ts';
 import type { EntryReport, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
-import { GuestFault, createCpuMeter, usedByOtherThreadsMs, createWatchdog } from './meter.ts';
+import {
+  GuestFault,
+  createCpuMeter,
+  createWatchdog,
+  usedByOtherThreadsMs,
+  usedByThisThreadMs,
+} from './meter.ts';
 import { describeGuest, type Guest, type GuestHost, type Ivm, type TimedIsolate } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
-import { createGuestRun, endOf, type GuestRun } from './run.ts';
+import { endOf, GuestRun } from './run.ts';
 import { openWire } from './outbox.ts';
+import { createInline } from './inline.ts';
 
 type Message<T extends ToSidecar['t']> = Extract<ToSidecar, { t: T }>;
 
@@ -36,6 +43,7 @@ const host: GuestHost = {
   ivm: loadIsolatedVm(addonPath),
   guestProgram: '',
   meter,
+  inline: createInline(() => performance.now(), usedByThisThreadMs),
   watchdog: createWatchdog(meter, ({ isolate, hadAtStartMs }) =>
     sendTaint(isolate, 'cpu', 'The code cannot be interrupted.', meter.hadMs() - hadAtStartMs),
   ),
@@ -70,13 +78,14 @@ const send = openWire((message) => {
 function init(message: Message<'init'>): void {
   host.guestProgram = message.guest;
   isolates.setLimits(message);
+  host.inline.setAfter(message.inlineAfter);
   send({ t: 'ready', jail: JSON.parse(jailText) as EntryReport });
 }
 
 function giveAnswer(message: Message<'answer' | 'refuse'>): void {
   const { t, run, call, elapsedMs, more = false } = message;
   const text = message.t === 'answer' ? message.value : JSON.stringify([message.code, message.message]);
-  runs.get(run)?.give(t, String(call), text, elapsedMs, more);
+  runs.get(run)?.give(t, call, text, elapsedMs, more);
 }
 
 function sendTaint(isolate: TimedIsolate, reason: 'cpu' | 'memory', message: string, moreMs: number): void {
@@ -105,10 +114,11 @@ async function loadAndRun(order: Message<'run'>): Promise<void> {
 }
 
 function runIn(guest: Guest, order: Message<'run'>): void {
-  const run = createGuestRun({
+  const run = new GuestRun({
     run: order.run,
     guest,
     limits: order.limits,
+    mayBlock: order.mayBlock,
     send,
     finish: (end) => finish(order, guest, run, end),
   });
@@ -117,19 +127,15 @@ function runIn(guest: Guest, order: Message<'run'>): void {
 }
 
 function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd): void {
-  const { cpuMs } = run;
-  const acked = run.acked();
+  const { acked, cpuMs } = run;
   guest.runs++;
   const isReusable = leavesIsolateWell(end);
-  const close = (): void => {
-    runs.delete(order.run);
-    if (isReusable && !order.fresh) isolates.retain(order.isolate, guest);
-    else guest.isolate.dispose();
-    sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
-  };
   if (isReusable && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
-    guest.measureMemory().then(close, close);
-  else close();
+    guest.measureMemory();
+  runs.delete(order.run);
+  if (isReusable && !order.fresh) isolates.retain(order.isolate, guest);
+  else guest.isolate.dispose();
+  sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
 }
 
 function leavesIsolateWell(end: RunEnd): boolean {

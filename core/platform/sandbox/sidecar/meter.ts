@@ -78,9 +78,13 @@ export function createCpuMeter(usedMs: UsedMs, nowMs: () => number): CpuMeter {
 }
 
 export function usedByOtherThreadsMs(): number {
-  const all = process.cpuUsage();
-  const own = process.threadCpuUsage();
-  return (all.user + all.system - own.user - own.system) / 1000;
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000 - usedByThisThreadMs();
+}
+
+export function usedByThisThreadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 const tickMs = 20;
@@ -200,7 +204,11 @@ function messageOf({ message }: Error): string {
   return String(message).slice(0, textMax);
 }
 
+/** Returns the guest's frames only: isolated-vm appends those of the sidecar. */
 function stackOf(error: Error): string | undefined {
   if (error instanceof GuestFault) return error.thrownStack;
-  return typeof error.stack === 'string' ? error.stack.slice(0, textMax) : undefined;
+  const { stack } = error;
+  if (typeof stack !== 'string') return undefined;
+  const end = stack.indexOf('\n    at (<isolated-vm boundary>)');
+  return stack.slice(0, Math.min(end < 0 ? textMax : end, textMax));
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { FromSidecar, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './meter.ts';
-import type { Guest } from './isolate.ts';
-import { createGuestRun } from './run.ts';
+import type { GuestCaller } from './entries.ts';
+import { GuestRun } from './run.ts';
 
 const limits: RunLimits = {
   cpuMs: 100,
@@ -18,16 +18,18 @@ const limits: RunLimits = {
 
 /** Starts a run whose guest has logged a line and executes until `dispose` is called. */
 function begin() {
-  let failed: (fault: unknown) => void = () => undefined;
+  let caller: GuestCaller | undefined;
   const said: FromSidecar[] = [];
   const ends: RunEnd[] = [];
-  const enter: Guest['enter'] = (_ops, _limitMs, _said, fail) => {
-    failed = fail;
+  const enter = (entering: GuestCaller): void => {
+    entering.takeOps();
+    caller = entering;
   };
-  const run = createGuestRun({
+  const run = new GuestRun({
     run: 'a nonce',
     guest: { isolate: { cpuMs: 0 }, limitsText: '', enter },
     limits,
+    mayBlock: true,
     send: (message) => void said.push(message),
     finish: (end) => void ends.push(end),
   });
@@ -35,7 +37,7 @@ function begin() {
   const dispose = (): void => {
     const fault = new GuestFault('disposed', 'Isolate was disposed during execution');
     fault.lastWords = '["info","still here"]';
-    failed(fault);
+    caller?.failed(fault);
   };
   return { run, said, ends, dispose };
 }

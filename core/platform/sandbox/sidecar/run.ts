@@ -1,6 +1,7 @@
 // Executes one run in a guest: passes the core's messages to it entry by entry, forwards its calls and logs, and reports its end.
-import type { EndReason, RunEnd, RunLimits, RunNonce, GuestOutput } from '../protocol.ts';
+import type { EndReason, GuestOutput, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
 import { GuestFault } from './meter.ts';
+import type { GuestCaller } from './entries.ts';
 import type { Guest, TimedIsolate } from './isolate.ts';
 import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded, type Send } from './outbox.ts';
@@ -22,93 +23,130 @@ export interface GuestRunOptions {
   readonly run: RunNonce;
   readonly guest: RunningGuest;
   readonly limits: RunLimits;
+  readonly mayBlock: boolean;
   readonly send: Send;
   finish(end: RunEnd): void;
 }
 
-export interface GuestRun {
-  readonly cpuMs: number;
+/** A class, because closures for each run cost measurable time in interpreted code. */
+export class GuestRun implements GuestCaller {
   /** Number of the core's messages that the guest has consumed. */
-  acked(): number;
-  start(handler: string, input: string): void;
+  acked = 0;
+  readonly #options: GuestRunOptions;
+  readonly #cpuAtStartMs: number;
+  /** Arguments of the next entry: the CPU time left in ms, then flat quadruples of kind, id, text and age of the run in ms. */
+  #ops: (string | number)[] = [0];
+  /** Numbers of the core's messages so far, and before the entry in progress. */
+  #received = 0;
+  #taken = 0;
+  #inside = false;
+  #ended = false;
+
+  constructor(options: GuestRunOptions) {
+    this.#options = options;
+    this.#cpuAtStartMs = options.guest.isolate.cpuMs;
+  }
+
+  get cpuMs(): number {
+    return Math.max(0, this.#options.guest.isolate.cpuMs - this.#cpuAtStartMs);
+  }
+
+  start(handler: string, input: string): void {
+    const { guest, limits } = this.#options;
+    const text = limitsText(limits);
+    if (text !== guest.limitsText) this.#ops.push('limits', '', text, 0);
+    guest.limitsText = text;
+    this.give('start', handler, input, 0);
+  }
+
   /** @param more true to deliver this message together with the next one */
   give(
     kind: 'start' | 'answer' | 'refuse',
-    id: string,
+    id: string | number,
     text: string,
     elapsedMs: number,
-    more?: boolean,
-  ): void;
+    more = false,
+  ): void {
+    if (this.#ended) return;
+    this.#received++;
+    this.#ops.push(kind, id, text, elapsedMs);
+    if (!this.#inside && !more) this.#enter();
+  }
+
   /** Ends the run from outside; later output of the guest is dropped. */
-  end(end: RunEnd): void;
-}
+  end(how: RunEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.finish(how);
+  }
 
-export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
-  const budget = createBudget(guest, limits);
-  const inbox = createInbox();
-  const reporter = createReporter(run, send);
-  let inside = false;
-  let ended = false;
+  /** Enters the guest if messages wait. */
+  #enter(): void {
+    this.#inside = this.#ops.length > 1 && !this.#ended;
+    if (this.#inside) this.#options.guest.enter(this);
+  }
 
-  const end = (how: RunEnd): void => {
-    if (ended) return;
-    ended = true;
-    finish(how);
-  };
+  get mayBlock(): boolean {
+    return this.#options.mayBlock;
+  }
 
-  const fail = (error: unknown, received: number): void => {
-    reporter.say(lastWordsOf(error), received);
-    end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
-  };
+  get limitMs(): number {
+    return Math.min(this.#options.limits.entryMs, this.#leftMs);
+  }
 
-  const hear = (outbox: GuestOutbox, received: number): void => {
+  takeOps(): (string | number)[] {
+    const ops = this.#ops;
+    ops[0] = this.#leftMs;
+    this.#ops = [0];
+    this.#taken = this.#received;
+    return ops;
+  }
+
+  get #leftMs(): number {
+    return Math.max(this.#options.limits.cpuMs - this.cpuMs, leftMsMin);
+  }
+
+  said(outbox: GuestOutbox): void {
+    if (!this.#ended) this.#hear(outbox);
+    this.#enter();
+  }
+
+  failed(fault: unknown): void {
+    if (!this.#ended) {
+      this.#say(lastWordsOf(fault));
+      this.end(isCpuFault(fault) && this.#isOver ? this.#overspent() : endOf(fault));
+    }
+    this.#enter();
+  }
+
+  #hear(outbox: GuestOutbox): void {
     const { parts, how } = read(outbox);
     // The end of a run also acknowledges all messages.
-    reporter.say(parts.length > 0 || how ? parts : nothing, received);
-    if (budget.isOver()) end(budget.overspent());
-    else if (how) end(how);
-  };
+    this.#say(parts.length > 0 || how ? parts : nothing);
+    if (this.#isOver) this.end(this.#overspent());
+    else if (how) this.end(how);
+  }
 
-  /** Enters the guest with all waiting messages, and repeats until none is left. */
-  const enter = (): void => {
-    inside = !inbox.isEmpty && !ended;
-    if (!inside) return;
-    const { received } = inbox;
-    const leftMs = budget.leftMs();
-    guest.enter(
-      inbox.take(leftMs),
-      Math.min(limits.entryMs, leftMs),
-      (outbox) => {
-        if (!ended) hear(outbox, received);
-        enter();
-      },
-      (fault) => {
-        if (!ended) fail(fault, received);
-        enter();
-      },
-    );
-  };
+  /** Sends output of the guest to the core. Only the last part acknowledges new messages. */
+  #say(parts: readonly GuestOutput[]): void {
+    const { run, send } = this.#options;
+    for (let i = 0; i < parts.length; i++) {
+      const acked = i === parts.length - 1 ? this.#taken : this.acked;
+      send({ t: 'drained', run, acked, said: parts[i]! });
+    }
+    this.acked = this.#taken;
+  }
 
-  const give: GuestRun['give'] = (kind, id, text, elapsedMs, more = false) => {
-    if (ended) return;
-    inbox.receive(kind, id, text, elapsedMs);
-    if (!inside && !more) enter();
-  };
+  get #isOver(): boolean {
+    return this.cpuMs > this.#options.limits.cpuMs;
+  }
 
-  return {
-    get cpuMs() {
-      return budget.cpuMs();
-    },
-    acked: reporter.acked,
-    start(handler, input) {
-      const text = limitsText(limits);
-      if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
-      guest.limitsText = text;
-      give('start', handler, input, 0);
-    },
-    give,
-    end,
-  };
+  #overspent(): RunEnd {
+    const used = Math.round(this.cpuMs);
+    const { cpuMs } = this.#options.limits;
+    const message = `The run used ${used} ms of CPU time; the limit is ${cpuMs} ms. Split the work into several runs.`;
+    return killedFor('cpu', message);
+  }
 }
 
 function lastWordsOf(error: unknown): readonly GuestOutput[] {
@@ -124,69 +162,9 @@ function read(outbox: GuestOutbox): { parts: readonly GuestOutput[]; how: RunEnd
   }
 }
 
-/**
- * Collects the arguments of the next entry: the remaining CPU time in ms, then flat quadruples of kind, id,
- * text and age of the run in ms.
- */
-function createInbox() {
-  let ops: (string | number)[] = [0];
-  let received = 0;
-  const add = (kind: string, id: string, text: string, elapsedMs: number): void =>
-    void ops.push(kind, id, text, elapsedMs);
-  return {
-    /** Number of the core's messages so far. */
-    get received() {
-      return received;
-    },
-    get isEmpty() {
-      return ops.length === 1;
-    },
-    add,
-    receive(kind: string, id: string, text: string, elapsedMs: number): void {
-      received++;
-      add(kind, id, text, elapsedMs);
-    },
-    take(leftMs: number): (string | number)[] {
-      const taken = ops;
-      taken[0] = leftMs;
-      ops = [0];
-      return taken;
-    },
-  };
-}
-
-/** Sends the guest's output to the core; `ackedNow` counts the core's messages that the guest had consumed by then. */
-function createReporter(run: RunNonce, send: Send) {
-  let acked = 0;
-  return {
-    acked: () => acked,
-    say(parts: readonly GuestOutput[], ackedNow: number): void {
-      // Only the last part acknowledges new messages.
-      for (let i = 0; i < parts.length; i++)
-        send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
-      acked = ackedNow;
-    },
-  };
-}
-
 /** Returns the limits that the guest program enforces, as JSON. */
 function limitsText({ calls, concurrentCalls, logBytes, logLines }: RunLimits): string {
   return JSON.stringify({ calls, concurrentCalls, logBytes, logLines });
-}
-
-function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
-  const cpuAtStartMs = isolate.cpuMs;
-  const cpuMs = (): number => Math.max(0, isolate.cpuMs - cpuAtStartMs);
-  return {
-    cpuMs,
-    leftMs: () => Math.max(limits.cpuMs - cpuMs(), leftMsMin),
-    isOver: () => cpuMs() > limits.cpuMs,
-    overspent(): RunEnd {
-      const used = Math.round(cpuMs());
-      const message = `The run used ${used} ms of CPU time; the limit is ${limits.cpuMs} ms. Split the work into several runs.`;
-      return killedFor('cpu', message);
-    },
-  };
 }
 
 function isCpuFault(error: unknown): boolean {
