@@ -7,14 +7,17 @@ import type { FreshEvents } from './consumers/fresh.ts';
 import { lastSequence, pageAfter } from './log/log.ts';
 import type { Lag, ConsumerPosition, ConsumerPositions } from './consumers/consumer-positions.ts';
 import type { Unit, UnitQueue } from './work/queue.ts';
+import { writtenAfterMs } from './work/window.ts';
 
 const pageEvents = 200;
 /**
  * Number of events without work after which the mark is stored: reading them again after a crash is harmless.
  */
 const idleEvents = 2_000;
-/** Time without progress after which the work of a lagging subscriber is stored. */
-export const stuckMs = 250;
+/** Interval of looks at lagging subscribers. */
+export const lookMs = 250;
+/** Time without progress after which the work of a lagging subscriber is stored; until then the log has it. */
+const stuckMs = writtenAfterMs;
 /** Number of events that a subscriber may lag behind before its work is stored. */
 const lagMax = 10_000;
 

@@ -7,7 +7,7 @@ import type { Log } from '../../../platform/lib/log.ts';
 import { systemStatement } from '../../../platform/store/statement.ts';
 import { type Scope, scopeOf } from '../../../platform/store/store.ts';
 import { lastSequence } from '../log/log.ts';
-import { createStep, type LogReadingOptions, type Step, stuckMs } from '../reading.ts';
+import { createStep, type LogReadingOptions, lookMs, type Step } from '../reading.ts';
 import type { Unit } from '../work/queue.ts';
 import type { Positions } from './positions.ts';
 import {
@@ -73,7 +73,7 @@ function createMarks(
       wake(workspaceId);
       lookLater(workspaceId);
     };
-    timers.set(workspaceId, clock.after(stuckMs, look));
+    timers.set(workspaceId, clock.after(lookMs, look));
   };
 
   return {

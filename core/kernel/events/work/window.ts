@@ -107,7 +107,7 @@ export function createWorkers(options: {
  * Units in memory for longer than this are written, so that slow work does not hold back the cursor. A burst is no
  * reason to write: its work is in the log, and most of it ends within seconds.
  */
-const writtenAfterMs = 10_000;
+export const writtenAfterMs = 10_000;
 
 export interface WindowEntry<U extends Unit> {
   readonly unit: U;
