@@ -53,6 +53,13 @@ const guards: readonly Guard[] = [
     suite,
   },
   {
+    name: 'a unit waits for stored work that was added since the last search',
+    file: 'core/kernel/events/work/without-rows.ts',
+    guarding: 'this.#known.delete(`${workspaceId} ${subject}`);',
+    broken: '',
+    suite: 'test/features/plugins/runtime.test.ts',
+  },
+  {
     name: 'an end that is being committed is not overwritten',
     file: 'core/kernel/events/work/unit-writer.ts',
     guarding: 'window.chainOf(entry).every(({ sealed }) => !sealed)',

@@ -12,7 +12,7 @@ import type {
 } from '../../../kernel/events/work/queue.ts';
 import { scopeOf, type Scope, type Store, type Op } from '../../../platform/store/store.ts';
 import { findRun, keyOf, queuedRow, type NewRun, type RunRow } from '../runs/rows.ts';
-import { cutRunOp, decidedRunOps, insertRunsOp, isOpenBefore, queueRunOp } from '../runs/state.ts';
+import { cutRunOp, decidedRunOps, hasOpen, insertRunsOp, isOpenBefore, queueRunOp } from '../runs/state.ts';
 import type { ConsumerOptions } from '../../../kernel/events/consumers/consumer.ts';
 import { createSearched, type Searched } from '../../../platform/lib/filter/filter-match.ts';
 import { derivedId, idPrefixes } from '../../../platform/lib/ids.ts';
@@ -257,6 +257,7 @@ export function runRows(
 ): UnitRows<RunUnit> {
   return {
     isBlocked: ({ scope, run }) => isOpenBefore(store, scope, run),
+    hasRows: ({ scope, run }) => hasOpen(store, scope, run.install_id),
     isStored: async ({ scope, id }) => (await findRun(store, scope, id)) !== undefined,
     insertOp: (scope, units) =>
       insertRunsOp(

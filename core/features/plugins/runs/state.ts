@@ -275,6 +275,16 @@ const openOfHandler = tenantStatement<{ id: string }>(
    WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler AND ${openRun} LIMIT 1`,
 );
 
+const openOfInstall = tenantStatement<{ id: string }>(
+  'runs.open_of_install',
+  `SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND ${openRun} LIMIT 1`,
+);
+
+/** True if any stored run of an install is open. */
+export async function hasOpen(store: Store, scope: Scope, installId: string): Promise<boolean> {
+  return (await store.readOne(scope, openOfInstall, { installId })) !== undefined;
+}
+
 /** True if a stored run with the same order key is open. */
 export async function isOpenBefore(store: Store, scope: Scope, run: RunRow): Promise<boolean> {
   const key = { installId: run.install_id, handler: run.handler, orderKey: run.order_key };

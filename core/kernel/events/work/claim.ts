@@ -25,6 +25,7 @@ import {
   overQuotaMs,
 } from './rows.ts';
 import type { WorkItem } from './window.ts';
+import type { WithoutRows } from './without-rows.ts';
 
 /** Rows examined per claim. */
 const lookedAtMax = 1_000;
@@ -129,6 +130,7 @@ export type Intake = (scope: Scope | null, returned: readonly SqlRow[]) => void;
 
 export function createIntake(options: {
   behind: Behind;
+  withoutRows: WithoutRows;
   hold(item: WorkItem): void;
   /** Called when work without a lease is or will be due. */
   onDue(): void;
@@ -137,6 +139,7 @@ export function createIntake(options: {
     for (const row of returned) {
       const subject = String(row.subject);
       const billingAccount = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
+      options.withoutRows.noteAdded(billingAccount, subject);
       // The lease decides, not the clock, which may have been set back since.
       if (Number(row.lease_until) > 0)
         options.hold({ scope: billingAccount, id: String(row.id), epoch: Number(row.epoch) });

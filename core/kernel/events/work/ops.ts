@@ -3,6 +3,7 @@ import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts'
 import * as rows from './rows.ts';
 import { type Intake, leaseMs, type Leases } from './claim.ts';
 import type { WorkItem } from './window.ts';
+import type { WithoutRows } from './without-rows.ts';
 
 export interface WorkOps extends Leases {
   /** Adds a row, leased if it is due and memory has capacity. */
@@ -47,9 +48,10 @@ export function createWorkOps(options: {
   owner: string;
   leases: Leases & { draft(): Leases };
   intake: Intake;
+  withoutRows: WithoutRows;
   nowMs(): number;
 }): WorkOps {
-  const { kind, owner, leases, intake, nowMs } = options;
+  const { kind, owner, leases, intake, withoutRows, nowMs } = options;
   return {
     ...leases,
     add(scope, subject, id, dueAtMs) {
@@ -71,6 +73,7 @@ export function createWorkOps(options: {
       const taken = (): void => {
         for (const one of work) {
           one.item.epoch = firstEpoch;
+          withoutRows.noteAdded(scope, one.unit.subject);
           stored(one);
         }
       };

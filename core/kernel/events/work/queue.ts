@@ -13,6 +13,7 @@ import { claim, createIntake, createLeases, watchLeases } from './claim.ts';
 import { createWorkOps, type WorkOps } from './ops.ts';
 import { type Unit, type UnitRows, createUnits, type ItemCalls, type Units } from './units.ts';
 import { createWorkers, type WorkItem, againMs } from './window.ts';
+import { WithoutRows } from './without-rows.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
 export { neverMs, returningWork } from './rows.ts';
@@ -172,6 +173,7 @@ export function createUnitQueue<U extends Unit>(
   const { store, clock, log, kind, owner } = options;
   const quota = new FairQuota(options.capacity);
   const behind = new Behind(store, kind);
+  const withoutRows = new WithoutRows();
   const capacityListeners: ((scope: Scope) => void)[] = [];
   let stopped = false;
   const isStopped = (): boolean => stopped;
@@ -186,7 +188,7 @@ export function createUnitQueue<U extends Unit>(
     notify();
   };
 
-  const common = { store, clock, log, kind, owner, quota, behind, isStopped, mayWork };
+  const common = { store, clock, log, kind, owner, quota, behind, withoutRows, isStopped, mayWork };
   const time = createWorkClock({ ...options, isStopped, onMoved: lookAgain });
   const { nowMs } = time;
   const workers = createWorkers({
@@ -198,10 +200,12 @@ export function createUnitQueue<U extends Unit>(
     },
     onFree(scope) {
       for (const listener of capacityListeners) listener(scope);
-      lookAgain();
+      // Without work over its quota, capacity makes nothing due.
+      if (!behind.isEmpty) wake();
+      notify();
     },
   });
-  const intake = createIntake({ behind, hold: workers.hold, onDue: wake });
+  const intake = createIntake({ ...common, hold: workers.hold, onDue: wake });
   const ops = createWorkOps({ ...common, leases: createLeases({ ...common, nowMs }), intake, nowMs });
   const claimOptions = { ...common, intake, nowMs };
   const claimer = createClaimer({ ...common, claim: () => claim(claimOptions), onRest: notify });

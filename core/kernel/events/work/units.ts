@@ -9,6 +9,7 @@ import type { Behind } from './clock.ts';
 import type { WorkOps } from './ops.ts';
 import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
 import { createWindow, type Window, type WindowEntry, type WorkItem } from './window.ts';
+import type { WithoutRows } from './without-rows.ts';
 
 export interface Unit {
   /** Scope whose account is the subscriber. */
@@ -28,6 +29,8 @@ export interface Unit {
 export interface UnitRows<U extends Unit> {
   /** Returns true if an earlier stored and open unit blocks an ordered unit. */
   isBlocked(unit: U): Promise<boolean>;
+  /** Returns true if any unit of the subscriber is stored and open; absent if few units are ordered. */
+  hasRows?(unit: U): Promise<boolean>;
   isStored(unit: U): Promise<boolean>;
   /** Inserts the rows of open units of one workspace. The rows of their work follow in the same batch. */
   insertOp(scope: Scope, units: readonly U[]): Op;
@@ -85,6 +88,7 @@ interface UnitsOptions<U extends Unit> {
   readonly kind: string;
   readonly quota: FairQuota;
   readonly behind: Behind;
+  readonly withoutRows: WithoutRows;
   readonly ops: WorkOps;
   /** Null for a queue without units. */
   readonly rows: UnitRows<U> | null;

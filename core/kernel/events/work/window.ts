@@ -8,6 +8,7 @@ import type { Log } from '../../../platform/lib/log.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import type { Unit, UnitRows } from './units.ts';
+import type { WithoutRows } from './without-rows.ts';
 
 /** Delay before failed work is due again; doubles with each failure up to `most`. */
 const failedMs = { first: 5_000, most: 300_000 };
@@ -129,6 +130,7 @@ interface WindowParts<U extends Unit> {
   readonly clock: Clock;
   readonly quota: FairQuota;
   readonly rows: UnitRows<U>;
+  readonly withoutRows: WithoutRows;
   /** Starts a unit. */
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
   /** Schedules units for writing. */
@@ -153,7 +155,7 @@ export interface Window<U extends Unit> {
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
-  const { clock, quota, rows } = parts;
+  const { clock, quota } = parts;
   /** Units within the capacity, and units beyond it while they are being written. */
   const units = new Map<string, WindowEntry<U>>();
   const chains = new Chains<U>();
@@ -201,7 +203,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
     async offer(unit, onSettled) {
       const { scope, subject, orderKey } = unit;
       if (quota.remaining(scope.workspaceId, subject) === 0) return false;
-      const isBlocked = orderKey !== null && !chains.has(orderKey) && (await rows.isBlocked(unit));
+      const isBlocked = orderKey !== null && !chains.has(orderKey) && (await isBlockedByRow(parts, unit));
       const mustWait = isBlocked || chains.has(orderKey);
       const entry = addEntry(unit, onSettled, true);
       if (!mustWait) begin(entry);
@@ -219,6 +221,16 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
       parts.onChange();
     },
   };
+}
+
+async function isBlockedByRow<U extends Unit>(
+  { rows, withoutRows }: WindowParts<U>,
+  unit: U,
+): Promise<boolean> {
+  const { scope, subject } = unit;
+  const { hasRows } = rows;
+  if (hasRows && (await withoutRows.includes(scope, subject, () => hasRows(unit)))) return false;
+  return rows.isBlocked(unit);
 }
 
 /**
