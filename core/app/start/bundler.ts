@@ -39,6 +39,8 @@ export async function bundleProgram({ entry, folder, home = folder, read }: Bund
     // Bun writes bytecode of modules for executables only.
     format: 'cjs',
     bytecode: true,
+    // The text of a bundle stays in memory: without white space, an idle server needs 5 MiB less.
+    minify: { whitespace: true },
     sourcemap: 'linked',
     metafile: true,
     env: 'disable',
