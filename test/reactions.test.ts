@@ -35,7 +35,14 @@ function reacting(...reactions: readonly Reaction[]): Reactions {
   const { services, committer, clock } = app;
   const fresh = createFreshEvents();
   const positions = createPositions({ ...services, clock });
-  return createReactions({ services, committer, directoryOf, fresh, positions }, reactions);
+  const process = createReactions({ services, committer, directoryOf, fresh, positions }, reactions);
+  return {
+    ...process,
+    async stop() {
+      await process.stop();
+      await positions.stop();
+    },
+  };
 }
 
 async function make(path: string, body: object): Promise<Json> {

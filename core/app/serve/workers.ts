@@ -105,7 +105,11 @@ export function createWorkers(options: WorkersOptions): Workers {
       housekeeping.start();
       await wallClock.start();
     },
-    settled: () => settleAll(options.fresh, [dueTimers, reacting, plugins, webhooks, ...others]),
+    async settled() {
+      // Reactions follow the others, as they gather events for a while.
+      await settleAll(options.fresh, [dueTimers, plugins, webhooks, ...others, reacting]);
+      await options.positions.settled();
+    },
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();

@@ -119,7 +119,6 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await waits.settled();
       await runs.settled();
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
-      await consumer.storeMarks();
     },
     forgetIssues: shadows.forget,
     progress: consumer.progress,
@@ -133,7 +132,6 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
       await Promise.all([shadows.end(), usage.stop(), waits.settled()]);
-      await consumer.storeMarks();
     },
   };
 }

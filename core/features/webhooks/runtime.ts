@@ -205,7 +205,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await Promise.all([consumer.stop(), replays.stop()]);
       deliverer.stop();
       await queue.stop();
-      await consumer.storeMarks();
     },
   };
 }
@@ -232,7 +231,6 @@ async function settle({ consumer, queue }: Pipeline, replays: Replays, canceler:
     await canceler.settled();
     await queue.settled();
   }
-  await consumer.storeMarks();
 }
 
 interface EndpointChange {

@@ -68,7 +68,6 @@ export function createReactions(options: ReactionOptions, reactions: readonly Re
       hasStarted = false;
       gathered.drop();
       await stop();
-      await options.positions.storeAll();
     },
   };
 }

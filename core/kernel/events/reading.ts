@@ -200,7 +200,7 @@ async function planned<U extends Unit>(
     !isAgain || !(queue.isActive(id) || (await isStored(scope, id)));
   const newPlan = await plan(scope, events, isMeant, isNew);
   if (newPlan.notes.length > 0) {
-    position.hasWorked = true;
+    position.workedThrough = Math.max(position.workedThrough, events.at(-1)!.sequence);
     await store.commit(newPlan.notes);
   }
   return newPlan;

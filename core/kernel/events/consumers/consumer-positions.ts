@@ -28,8 +28,8 @@ export class ConsumerPosition {
   stored: number;
   /** An earlier read may already have planned work for events up to this sequence. */
   againThrough: number;
-  /** True if work was planned since the mark was stored. */
-  hasWorked = false;
+  /** Last event for which work was planned. */
+  workedThrough = 0;
   /** Last event that is matched against earlier subscriptions; 0 if there are none. */
   pastUntil = 0;
   /** Earlier subscriptions up to this sequence have been deleted. */
@@ -51,7 +51,7 @@ export class ConsumerPosition {
   }
 
   open(sequence: number): void {
-    this.hasWorked = true;
+    this.workedThrough = Math.max(this.workedThrough, sequence);
     this.#open.set(sequence, (this.#open.get(sequence) ?? 0) + 1);
   }
 
@@ -149,7 +149,6 @@ function markSource(consumer: string, positions: ReadonlyMap<string, ConsumerPos
       if (!position) return;
       position.stored = Math.max(position.stored, sequence);
       position.forgottenThrough = position.stored;
-      if (!position.isBusy) position.hasWorked = false;
     },
   };
 }

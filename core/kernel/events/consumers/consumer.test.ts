@@ -43,6 +43,7 @@ const workspaceOf = (index: number): Scope =>
 /** A process on the database, with the work it performs and the completions that are refused. */
 interface Process {
   readonly consumer: Consumer;
+  storeMarks(): Promise<void>;
   readonly queue: UnitQueue<Unit>;
   /** Ids of the performed units, in start order. */
   readonly performed: string[];
@@ -149,6 +150,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     };
     return unit;
   };
+  const positions = createPositions({ store, clock, log });
   const consumer = createConsumer<Unit>({
     store,
     clock,
@@ -157,7 +159,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     queue,
     name: 'test',
     isStored: async (scope, id) => (await stored(scope, [id])).has(id),
-    positions: createPositions({ store, clock, log }),
+    positions,
     listens: () => Promise.resolve({ isAny: true, pastUntil: 0 }),
     async plan(scope, events, isMeant, isNew) {
       const units: Unit[] = [];
@@ -173,6 +175,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   cleanUp.push(consumer.stop);
   return {
     consumer,
+    storeMarks: positions.stop,
     queue,
     performed,
     refused,
@@ -219,10 +222,10 @@ const until = async (isTrue: () => boolean | Promise<boolean>): Promise<void> =>
   }
 };
 
-async function settle({ consumer, queue }: Process): Promise<void> {
+async function settle({ consumer, queue, storeMarks }: Process): Promise<void> {
   await consumer.settled();
   await queue.settled();
-  await consumer.storeMarks();
+  await storeMarks();
 }
 
 test('each event makes its work once, also in more workspaces than the position cache holds', async () => {
@@ -326,7 +329,7 @@ test('after a crash finished work is not repeated, and unfinished work is', asyn
   const stored = async (): Promise<number> =>
     (await opened.store.read(first, find, { ids: JSON.stringify(ended) })).length;
   await until(async () => (await stored()) === ended.length);
-  await process.consumer.storeMarks();
+  await process.storeMarks();
   expect(await process.cursor()).toBe(0);
   const next = startProcess(opened, 'next');
   await next.queue.start();
@@ -372,7 +375,7 @@ test('the cursor follows events without matching subscribers', async () => {
   await process.happen(names(5_000));
   await process.consumer.settled();
   expect(await process.cursor()).toBeGreaterThan(2_000);
-  await process.consumer.storeMarks();
+  await process.storeMarks();
   expect(await process.cursor()).toBe(5_000);
 });
 

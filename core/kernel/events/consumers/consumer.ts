@@ -37,8 +37,6 @@ export interface Consumer {
   progress(): Progress;
   /** Stops reading. */
   stop(): Promise<void>;
-  /** Stores the low-water marks, and the positions of other readers. Failures are only logged. */
-  storeMarks(): Promise<void>;
 }
 
 export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
@@ -85,8 +83,8 @@ function createMarks(
   };
 }
 
-const hasNews = ({ hasWorked, lowWater, stored }: ConsumerPosition): boolean =>
-  hasWorked && lowWater > stored;
+const hasNews = ({ workedThrough, lowWater, stored }: ConsumerPosition): boolean =>
+  workedThrough > stored && lowWater > stored;
 
 export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Consumer {
   const { store, clock, name, queue } = options;
@@ -143,7 +141,6 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
       marks.stop();
       await loops.stop();
     },
-    storeMarks: options.positions.storeAll,
   };
 }
 

@@ -84,6 +84,23 @@ test('a position stored along with a batch causes no commit of its own', async (
   expect([opened.store.counts().batches - before, position.stored, await cursor('a')]).toEqual([0, 3, 3]);
 });
 
+test('a position that moves on without need waits for another batch', async () => {
+  const position = reader('a', 3);
+  positions.storeSoon(scope.workspaceId);
+  const { ops, stored } = positions.along(scope);
+  await store.commit(ops);
+  stored();
+  position.at = 5;
+  expect(timers.length).toBe(0);
+  // A need that arises while the batch is committed is not forgotten.
+  positions.storeSoon(scope.workspaceId);
+  const next = positions.along(scope);
+  positions.storeSoon(scope.workspaceId);
+  await store.commit(next.ops);
+  next.stored();
+  expect(timers.length).toBe(1);
+});
+
 test('a position of a batch that failed is stored later', async () => {
   reader('a', 3);
   positions.storeSoon(scope.workspaceId);

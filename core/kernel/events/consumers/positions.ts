@@ -45,6 +45,12 @@ export interface PositionSource {
   stored(workspaceId: string, sequence: number): void;
 }
 
+interface Timer {
+  /** Number of calls that wait for the timer, after the first. */
+  calls: number;
+  cancel(): void;
+}
+
 interface Storing {
   readonly ops: readonly Op[];
   /** Call once the ops are durable. */
@@ -59,9 +65,9 @@ export interface Positions {
   along(scope: Scope): Storing;
   /** @throws StoreError */
   store(scope: Scope): Promise<void>;
-  /** Stores the positions of all workspaces. Failures are only logged. */
-  storeAll(): Promise<void>;
-  /** Stops the timers and stores all positions. */
+  /** Stores the positions that timers wait for now. Failures are only logged. */
+  settled(): Promise<void>;
+  /** Stops the timers and stores the positions of all workspaces. Failures are only logged. */
   stop(): Promise<void>;
 }
 
@@ -73,12 +79,29 @@ export function createPositions(options: {
   const { clock, log } = options;
   const sources: PositionSource[] = [];
   /** By workspace; only workspaces with positions to store have a timer. */
-  const timers = new Map<string, () => void>();
+  const timers = new Map<string, Timer>();
   let isStopped = false;
 
+  /** The positions that are stored along with a batch include those that the timer waits for. */
+  const along = (scope: Scope): Storing => {
+    const timer = timers.get(scope.workspaceId);
+    const calls = timer?.calls;
+    const { ops, stored } = alongOf(sources, scope);
+    return {
+      ops,
+      stored() {
+        stored();
+        if (timer?.calls === calls && timers.get(scope.workspaceId) === timer) cancel(scope.workspaceId);
+      },
+    };
+  };
+  const cancel = (workspaceId: string): void => {
+    timers.get(workspaceId)?.cancel();
+    timers.delete(workspaceId);
+  };
+
   const store = async (scope: Scope): Promise<void> => {
-    timers.get(scope.workspaceId)?.();
-    timers.delete(scope.workspaceId);
+    cancel(scope.workspaceId);
     const { ops, stored } = alongOf(sources, scope);
     if (ops.length === 0) return;
     const outcome = await options.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
@@ -96,29 +119,29 @@ export function createPositions(options: {
     }
   };
   const storeSoon = (workspaceId: string): void => {
-    if (isStopped || timers.has(workspaceId)) return;
+    if (isStopped) return;
+    const timer = timers.get(workspaceId);
+    if (timer) timer.calls++;
+    if (timer) return;
     const look = async (): Promise<void> => {
       if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
     };
-    timers.set(
-      workspaceId,
-      clock.after(storeMs, () => void look()),
-    );
-  };
-  const storeAll = async (): Promise<void> => {
-    const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
-    for (const workspaceId of workspaces) await tryToStore(workspaceId);
+    timers.set(workspaceId, { calls: 0, cancel: clock.after(storeMs, () => void look()) });
   };
   return {
     add: (source) => void sources.push(source),
     storeSoon,
-    along: (scope) => alongOf(sources, scope),
+    along,
     store,
-    storeAll,
+    async settled() {
+      for (const workspaceId of [...timers.keys()])
+        if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
+    },
     async stop() {
       isStopped = true;
-      for (const cancel of timers.values()) cancel();
-      await storeAll();
+      for (const workspaceId of timers.keys()) cancel(workspaceId);
+      const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
+      for (const workspaceId of workspaces) await tryToStore(workspaceId);
     },
   };
 }
