@@ -45,12 +45,6 @@ export interface PositionSource {
   stored(workspaceId: string, sequence: number): void;
 }
 
-interface Timer {
-  /** Number of calls that wait for the timer, after the first. */
-  calls: number;
-  cancel(): void;
-}
-
 interface Storing {
   readonly ops: readonly Op[];
   /** Call once the ops are durable. */
@@ -76,32 +70,13 @@ export function createPositions(options: {
   readonly clock: Clock;
   readonly log: Log;
 }): Positions {
-  const { clock, log } = options;
+  const { log } = options;
   const sources: PositionSource[] = [];
-  /** By workspace; only workspaces with positions to store have a timer. */
-  const timers = new Map<string, Timer>();
+  const timers = createTimers(options.clock);
   let isStopped = false;
 
-  /** The positions that are stored along with a batch include those that the timer waits for. */
-  const along = (scope: Scope): Storing => {
-    const timer = timers.get(scope.workspaceId);
-    const calls = timer?.calls;
-    const { ops, stored } = alongOf(sources, scope);
-    return {
-      ops,
-      stored() {
-        stored();
-        if (timer?.calls === calls && timers.get(scope.workspaceId) === timer) cancel(scope.workspaceId);
-      },
-    };
-  };
-  const cancel = (workspaceId: string): void => {
-    timers.get(workspaceId)?.cancel();
-    timers.delete(workspaceId);
-  };
-
   const store = async (scope: Scope): Promise<void> => {
-    cancel(scope.workspaceId);
+    timers.cancel(scope.workspaceId);
     const { ops, stored } = alongOf(sources, scope);
     if (ops.length === 0) return;
     const outcome = await options.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
@@ -120,26 +95,33 @@ export function createPositions(options: {
   };
   const storeSoon = (workspaceId: string): void => {
     if (isStopped) return;
-    const timer = timers.get(workspaceId);
-    if (timer) timer.calls++;
-    if (timer) return;
     const look = async (): Promise<void> => {
       if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
     };
-    timers.set(workspaceId, { calls: 0, cancel: clock.after(storeMs, () => void look()) });
+    timers.start(workspaceId, () => void look());
   };
   return {
     add: (source) => void sources.push(source),
     storeSoon,
-    along,
+    along(scope) {
+      const { ops, stored } = alongOf(sources, scope);
+      const cancelSame = timers.same(scope.workspaceId);
+      return {
+        ops,
+        stored() {
+          stored();
+          cancelSame();
+        },
+      };
+    },
     store,
     async settled() {
-      for (const workspaceId of [...timers.keys()])
+      for (const workspaceId of timers.workspaces())
         if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
     },
     async stop() {
       isStopped = true;
-      for (const workspaceId of timers.keys()) cancel(workspaceId);
+      for (const workspaceId of timers.workspaces()) timers.cancel(workspaceId);
       const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
       for (const workspaceId of workspaces) await tryToStore(workspaceId);
     },
@@ -160,6 +142,33 @@ function alongOf(sources: readonly PositionSource[], scope: Scope): Storing {
     ],
     stored() {
       for (const { source, sequence } of moved) source.stored(scope.workspaceId, sequence);
+    },
+  };
+}
+
+/** Timers of the workspaces with positions to store. */
+function createTimers(clock: Clock) {
+  const timers = new Map<string, { starts: number; readonly cancel: () => void }>();
+  const cancel = (workspaceId: string): void => {
+    timers.get(workspaceId)?.cancel();
+    timers.delete(workspaceId);
+  };
+  return {
+    cancel,
+    workspaces: (): string[] => [...timers.keys()],
+    /** A timer that runs already is not started again. */
+    start(workspaceId: string, run: () => void): void {
+      const timer = timers.get(workspaceId);
+      if (timer) timer.starts++;
+      else timers.set(workspaceId, { starts: 1, cancel: clock.after(storeMs, run) });
+    },
+    /** Returns a function that cancels the timer of now, unless it is started again in the meantime. */
+    same(workspaceId: string): () => void {
+      const timer = timers.get(workspaceId);
+      const starts = timer?.starts;
+      return () => {
+        if (timer && timer.starts === starts && timers.get(workspaceId) === timer) cancel(workspaceId);
+      };
     },
   };
 }
