@@ -9,6 +9,7 @@ import { appendEvents, type NewEvent } from '../log/append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
 import { ConsumerPosition, positionsMax } from './consumer-positions.ts';
+import { storeSubscriptionOp } from './past-subscriptions.ts';
 import { createPositions } from './positions.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from '../work/queue.ts';
 import { createClock } from '../../../../test/app.ts';
@@ -63,6 +64,8 @@ interface Setting {
   readonly isOrdered?: boolean;
   /** True if the process crashes before any of its timers fires. */
   readonly isCut?: boolean;
+  /** Last event that is matched against earlier subscriptions. */
+  readonly pastUntil?: number;
   /** True if some work never ends, so that stopping the queue would block. */
   readonly hangs?: boolean;
   /** Resolves when a unit may end; never resolves for a unit that hangs. */
@@ -160,7 +163,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     name: 'test',
     isStored: async (scope, id) => (await stored(scope, [id])).has(id),
     positions,
-    listens: () => Promise.resolve({ isAny: true, pastUntil: 0 }),
+    listens: () => Promise.resolve({ isAny: true, pastUntil: setting.pastUntil ?? 0 }),
     async plan(scope, events, isMeant, isNew) {
       const units: Unit[] = [];
       for (const event of events)
@@ -390,6 +393,23 @@ test('storeWork stores the work of all events so far, also without capacity', as
   await process.happen(events);
   await Promise.all(Array.from({ length: 5 }, () => process.consumer.storeWork(first)));
   expect((await opened.store.readSystem(leased)).map(({ id }) => id)).toEqual(worksOf(events));
+});
+
+const pastCount = tenantStatement<{ count: number }>(
+  'test.past_subscriptions',
+  'SELECT count(*) AS count FROM past_subscriptions WHERE workspace_id = :ws',
+);
+
+test('earlier subscriptions are deleted once the cursor has passed their events', async () => {
+  const opened = openBase();
+  const process = startProcess(opened, 'me', { isCut: true, pastUntil: 5 });
+  await process.happen(names(5));
+  await opened.store.commit([storeSubscriptionOp(first, 'test', 'plg_1', {})]);
+  const left = async () => (await opened.store.readOne(first, pastCount))!.count;
+  expect(await left()).toBe(1);
+  await process.happen(names(1, 'evt_later_'));
+  await settle(process);
+  expect([await process.cursor(), await left()]).toEqual([6, 0]);
 });
 
 test('the low-water mark does not pass a lagging subscriber', () => {
