@@ -45,25 +45,26 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
   const seen = (ctx: Context, found: E | undefined): E | undefined =>
     found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
   const rows = rowsOf(finding, select);
-  const then = async (ctx: Context, found: E | undefined): Promise<E | undefined> => {
+  const then = (ctx: Context, found: E | undefined): E | undefined | Promise<E | undefined> => {
     const past = ctx.staged?.past;
-    return found && past ? (await asThen(past, finding, [found]))[0] : found;
+    return found && past ? asThen(past, finding, [found]).then(([one]) => one) : found;
+  };
+  const findById = (ctx: Context, id: string): E | undefined | Promise<E | undefined> => {
+    const found = rows.one(ctx, id);
+    return found instanceof Promise ? found.then((one) => then(ctx, one)) : then(ctx, found);
   };
   const findCalled = async (ctx: Context, values: AliasValues): Promise<E | undefined> => {
     const found = byAlias && (await rows.called(ctx, byAlias, values));
     if (found) return then(ctx, found);
     const id = await idOfFormer(ctx, values);
-    return id === undefined ? undefined : then(ctx, await rows.one(ctx, id));
+    return id === undefined ? undefined : findById(ctx, id);
   };
 
   return {
     async find(ctx: Context, id: string): Promise<E | undefined> {
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
-        return seen(
-          ctx,
-          stagedOf(ctx, id) ?? reading.note(ctx, id, await then(ctx, await rows.one(ctx, id))),
-        );
+        return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await findById(ctx, id)));
       const found = values === null ? undefined : await findCalled(ctx, values);
       reading.noteByName(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
@@ -107,9 +108,16 @@ function rowsOf<E extends Entity>({ table, columns, source }: FindOptions<E>, se
     return row ? columns.read(row) : null;
   };
   return {
-    async one(ctx: Context, id: string): Promise<E | undefined> {
-      if (!source) return (await readOne(ctx, id)) ?? undefined;
-      return (await ctx.entities.through(source, ctx.scope, id, () => readOne(ctx, id))) ?? undefined;
+    /** Not a promise if the row is cached, because each promise costs as much as the look-up. */
+    one(ctx: Context, id: string): E | undefined | Promise<E | undefined> {
+      const { entities, scope } = ctx;
+      const cached = source ? entities.get(source, scope, id) : undefined;
+      if (cached !== undefined) return cached ?? undefined;
+      const add = source && entities.reading(source, scope);
+      return readOne(ctx, id).then((entity) => {
+        add?.(id, entity);
+        return entity ?? undefined;
+      });
     },
     async called(ctx: Context, statement: Statement<SqlRow>, values: AliasValues): Promise<E | undefined> {
       const add = source && ctx.entities.reading(source, ctx.scope);
@@ -120,9 +128,13 @@ function rowsOf<E extends Entity>({ table, columns, source }: FindOptions<E>, se
     },
     async many(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const { entities, scope } = ctx;
-      const cached = ids.map((id) => (source ? entities.get(source, scope, id) : undefined));
-      const missing = ids.filter((_, index) => cached[index] === undefined);
-      const known = cached.filter((entity) => entity !== undefined && entity !== null);
+      const known: E[] = [];
+      const missing: string[] = [];
+      for (const id of new Set(ids)) {
+        const cached = source ? entities.get(source, scope, id) : undefined;
+        if (cached === undefined) missing.push(id);
+        else if (cached) known.push(cached);
+      }
       if (missing.length === 0) return known;
       const add = source && entities.reading(source, scope);
       const rows = await ctx.store.read(scope, byIds, { ids: JSON.stringify(missing) });
