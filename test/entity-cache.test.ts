@@ -49,7 +49,7 @@ test('after random operations every cached row is as a read returns it', async (
   await app.stop();
 }, 1_800_000);
 
-test('computed values follow the changes of other objects: labels, parents that move, comments and files', async () => {
+test('computed values follow the changes of other objects: labels, parents that move, and comments', async () => {
   const app = await startApp();
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const { status, json, text } = await app.call(method, `/api/v1${path}`, body);
@@ -64,7 +64,13 @@ test('computed values follow the changes of other objects: labels, parents that 
   const withLabels = { team: 'ENG', title: 'Labelled', labels: labels.toReversed() };
   const { id } = await ask('POST', '/issues', withLabels);
   await ask('PATCH', `/issues/${id}`, { addLabels: ['bug'], removeLabels: [labels[1]] });
+  const names = async (): Promise<string[]> =>
+    (await ask('GET', `/issues/${id}`)).labels.map(({ name }: Json) => name);
+  expect(await names()).toEqual(['bug', 'one', 'three']);
+  await ask('PATCH', `/labels/${labels[2]}`, { name: 'drei' });
+  expect(await names()).toEqual(['bug', 'drei', 'one']);
   await ask('DELETE', `/labels/${labels[0]}`);
+  expect(await names()).toEqual(['bug', 'drei']);
   const child = await ask('POST', '/issues', { team: 'ENG', title: 'Child', parentId: id });
   await ask('PATCH', `/issues/${child.id}`, { title: 'Other child' });
   const comment = await ask('POST', `/issues/${id}/comments`, { body: 'Said' });

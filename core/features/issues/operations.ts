@@ -27,7 +27,9 @@ import { issueTable } from './tables.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
-  const response = issueModel.toResponse(await getEntity(ctx, issueModel, id), ctx);
+  const issue = await getEntity(ctx, issueModel, id);
+  const show = () => issueModel.toResponse(issue, ctx);
+  const response = ctx.entities.shown(issueModel.source, ctx.scope, issue, ctx.directory, show);
   return shape === null ? response : (await shapeIssues(ctx, [response], shape))[0]!;
 }
 

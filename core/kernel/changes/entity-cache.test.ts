@@ -210,3 +210,20 @@ test('writes of others empty the cache', async () => {
   tell(null);
   expect(get()).toBeUndefined();
 });
+
+test('a representation is the same object until its entity or its basis changes', async () => {
+  const { cache, commit, read, get } = begin();
+  const show = (thing: Thing, basis: object) =>
+    cache.shown(things as never, scope, thing, basis, () => ({ title: thing.name }));
+  const [basis, other] = [{}, {}];
+  const thing = (await read())!;
+  const first = show(thing, basis);
+  expect(show(thing, basis)).toBe(first);
+  expect(Object.isFrozen(first)).toBe(true);
+  expect(show(thing, other)).not.toBe(first);
+  commit([tenantOp(scope, rename, { id: 'one', name: 'Amended' }, { expectRows: 1 })]);
+  expect(show(get()!, other)).toEqual({ title: 'Amended' });
+  // An entity of an earlier commit is shown as it was, and not cached.
+  expect(show(thing, other)).toEqual({ title: 'One' });
+  expect(show(get()!, other)).toEqual({ title: 'Amended' });
+});

@@ -27,8 +27,10 @@ interface Plan {
 interface Entry {
   readonly bucket: Bucket;
   readonly key: string;
-  readonly characters: number;
+  characters: number;
   value: unknown;
+  /** Representation of the value; null if there is none. */
+  shown: { readonly basis: object; readonly as: object } | null;
   /** True for a value as its change had it; the first read of it settles it. */
   isLeft: boolean;
   /** True if the value was read since the last search for values to evict. */
@@ -107,6 +109,31 @@ export class EntityCache {
     return value;
   }
 
+  /**
+   * Returns the representation of a cached entity, which must not be changed; the same object as long as entity and basis are the same.
+   * @param basis what the representation depends on beside the entity, compared by identity
+   */
+  shown<W extends object>(
+    source: AnySource | null,
+    { workspaceId }: Scope,
+    entity: Entity,
+    basis: object,
+    show: () => W,
+  ): W {
+    const entry = source && this.#find(source, workspaceId, entity.id);
+    if (entry?.value !== entity) return show();
+    if (entry.shown?.basis === basis) return entry.shown.as as W;
+    const as = frozen(show());
+    // It is mostly sent as JSON, which is cached with it.
+    const characters = 2 * charactersOf(as) + overhead;
+    if (!entry.shown) {
+      entry.characters += characters;
+      this.#characters += characters;
+    }
+    entry.shown = { basis, as };
+    return as;
+  }
+
   /** Announces the entities that a batch leaves if it is committed with these ops. */
   expect(ops: readonly Op[], { workspaceId }: Scope, entities: readonly PlannedEntity[]): void {
     // Several changes of one entity are not merged here: the next read finds what they leave.
@@ -179,7 +206,7 @@ export class EntityCache {
     const entry = this.#find(source, workspaceId, key);
     if (!entry) return;
     if (amend && expectRows === 1 && entry.value !== null)
-      entry.value = frozen(amend(entry.value as never, params));
+      this.#add(source, workspaceId, key, frozen(amend(entry.value as never, params)), entry.isLeft);
     else this.#remove(entry);
   }
 
@@ -194,7 +221,7 @@ export class EntityCache {
     const old = bucket.entries.get(key);
     if (old) this.#forget(old);
     const characters = charactersOf(value) + overhead;
-    const entry = { bucket, key, characters, value, isLeft, isUsed: false };
+    const entry = { bucket, key, characters, value, shown: null, isLeft, isUsed: false };
     bucket.entries.set(key, entry);
     this.#order.add(entry);
     this.#characters += characters;

@@ -139,12 +139,24 @@ function sendRead(
   exchange: Exchange,
   { status, body }: Read,
 ): Response | Promise<Response> {
-  const text = JSON.stringify(body);
-  const etag = etagOf(versionIn(body), text);
+  const { text, etag } = textOf(body);
   const plan = planOf(request, text, { etag });
   const known = knownTag(etag, request);
   if (known !== null) return respond(exchange, 304, null, { ...plan.headers, etag: known });
   return sendText(options, request, exchange, status, plan);
+}
+
+/** Texts of bodies that never change, which the entity cache holds and several requests share. */
+const texts = new WeakMap<object, { readonly text: string; readonly etag: string }>();
+
+function textOf(body: unknown): { readonly text: string; readonly etag: string } {
+  const isShared = typeof body === 'object' && body !== null && Object.isFrozen(body);
+  const known = isShared ? texts.get(body) : undefined;
+  if (known) return known;
+  const text = JSON.stringify(body);
+  const created = { text, etag: etagOf(versionIn(body), text) };
+  if (isShared) texts.set(body, created);
+  return created;
 }
 
 function sendWritten(
