@@ -53,7 +53,9 @@ for (const [name, make] of process.env.TATAMI_LONG ? slow : slow.slice(1))
 
     test('a loop is still stopped for its CPU time, and concurrent regular runs continue', async () => {
       using _slow = make();
-      const honest = sandbox.run(jobOf('ins_honest', await pluginOf(slices(4, 10))));
+      // Concurrent runs are charged equal parts of the usage of their process, the kernel's late accounting included.
+      const limits = { ...eventLimits, cpuMs: 1000, entryMs: 500 };
+      const honest = runToEnd(sandbox, jobOf('ins_honest', await pluginOf(slices(4, 10)), { limits }));
       const hostile = await runToEnd(sandbox, jobOf('ins_loop', await pluginOf('for (;;);')));
       expect(hostile).toMatchObject({ status: 'failed', reason: 'cpu', killed: true });
       expect((await honest).status).toBe('succeeded');

@@ -144,7 +144,7 @@ export interface SandboxOptions {
   programs?: SidecarPrograms;
   /** Maximum number of warm isolates per sidecar; the least recently used is dropped first. */
   isolatesMax?: number;
-  /** Short entries in a row after which a guest is entered on the sidecar's main thread; tests use 0 and a million. */
+  /** Entries after which a guest with short ones is entered on the sidecar's main thread; tests use 0 and a million. */
   inlineAfter?: number;
   /** Maximum number of runs in flight in the active sidecar, including runs that wait for an answer. */
   concurrentRunsMax?: number;

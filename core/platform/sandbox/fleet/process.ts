@@ -27,7 +27,7 @@ export interface SidecarSettings extends ChildSettings {
   hierarchies: CgroupHierarchies;
   isolatesMax: number;
   idleMs: number;
-  /** Short entries in a row after which a guest is entered on the sidecar's main thread. */
+  /** Entries after which a guest with short ones is entered on the sidecar's main thread. */
   inlineAfter: number;
 }
 

@@ -1,8 +1,10 @@
 // Decides which guests are entered on the main thread, and measures these entries. An entry on another thread costs five times as much
 // as a short entry itself: two thread switches, a promise and a wake of the event loop.
 
-/** An entry up to this CPU time is short. */
-const shortMs = 2;
+/** Mean CPU time of short entries. Longer ones gain little, and would use one core only. */
+const shortMs = 0.5;
+/** Weight of the last entry in the mean. */
+const lastWeight = 1 / 16;
 /** The CPU time is read at most this often; in between, wall time bounds it. */
 const readEveryMs = 1;
 /**
@@ -12,7 +14,7 @@ const readEveryMs = 1;
 export const inlineMsMax = 400;
 
 export interface Inline {
-  /** Sets the number of short entries in a row after which a guest is entered on the main thread. */
+  /** Sets the number of entries after which a guest with short ones is entered on the main thread. */
   setAfter(entries: number): void;
   newProof(): Proof;
   /** Calls `enter` and returns the CPU time that it used, in ms; not more than its wall time. */
@@ -23,7 +25,7 @@ export interface Inline {
 
 /** Record of one guest. */
 interface Proof {
-  /** True while the last entries were short. */
+  /** True while the entries are short. */
   readonly isGiven: boolean;
   /** Call after each entry. */
   note(usedMs: number): void;
@@ -47,12 +49,16 @@ export function createInline(nowMs: () => number, ownCpuMs: () => number): Inlin
       return wallMs >= inlineMsMax;
     },
     newProof() {
-      let shortEntries = 0;
+      let entries = 0;
+      let meanMs = 0;
       return {
         get isGiven() {
-          return shortEntries >= after;
+          return entries >= after && meanMs <= shortMs;
         },
-        note: (usedMs) => void (shortEntries = usedMs > shortMs ? 0 : shortEntries + 1),
+        note(usedMs) {
+          entries++;
+          meanMs += (usedMs - meanMs) * lastWeight;
+        },
       };
     },
     measure(enter) {
