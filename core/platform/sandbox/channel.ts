@@ -248,6 +248,9 @@ export interface RunChannel {
   /** Ending of the run after a requested stop; undefined if no stop was requested. */
   readonly stopping: SandboxEnding | undefined;
   send(message: CallReply): void;
+  /** Collects replies instead of sending them, until `release`. @returns the collected ones */
+  hold(): readonly CallReply[];
+  release(): void;
   /** @param acked number of messages that the run has consumed @throws ProtocolBreach */
   hear(acked: number, said: GuestSaid): void;
   /** Requests that the sidecar dispose of the isolate; the run then ends as `ending`. */
@@ -305,6 +308,15 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
   let sent = 1;
   let closed = false;
   let stopping: SandboxEnding | undefined;
+  let held: CallReply[] | undefined;
+  const send = (message: CallReply): void => {
+    if (closed) return;
+    if (held) return void held.push(message);
+    sent++;
+    sidecar.send(message);
+    tape?.recordReply(message);
+    options.onSent();
+  };
   return {
     get active() {
       return sent > speech.acked;
@@ -312,12 +324,12 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
     get stopping() {
       return stopping;
     },
-    send(message) {
-      if (closed) return;
-      sent++;
-      sidecar.send(message);
-      tape?.recordReply(message);
-      options.onSent();
+    send,
+    hold: () => (held = []),
+    release() {
+      const replies = held ?? [];
+      held = undefined;
+      for (const reply of replies) send(reply);
     },
     hear(acked, said) {
       speech.hear(acked, said, sent);

@@ -116,6 +116,7 @@ function readMessage(fields: Fields, next: NextText): SidecarMessage {
         t: 'end',
         run: nonce(fields),
         end: readEnd(fieldsOf(fields['end'], '`end`')),
+        ...(fields['open'] === true ? { open: true } : {}),
         acked: integer(fields, 'acked', countMax),
         cpuMs: number(fields, 'cpuMs', msMax),
         memoryBytes: number(fields, 'memoryBytes', bytesMax),

@@ -153,8 +153,8 @@ function split(message: ToSidecar | FromSidecar): Frame {
       return { head, tail: heads + texts };
     }
     case 'end': {
-      const { run, end, acked, cpuMs, memoryBytes, isolates } = message;
-      const usage = `"acked":${acked},"cpuMs":${cpuMs},"memoryBytes":${memoryBytes},"isolates":${isolates}`;
+      const { run, end, acked, cpuMs, memoryBytes, isolates, open } = message;
+      const usage = `${open ? '"open":true,' : ''}"acked":${acked},"cpuMs":${cpuMs},"memoryBytes":${memoryBytes},"isolates":${isolates}`;
       return { head: `{"t":"end","run":"${run}",${usage},"end":${textOf(end)}}`, tail: '' };
     }
     case 'answer': {

@@ -85,6 +85,8 @@ export type ToSidecar =
     }
   | CallReply
   | { t: 'stop'; run: RunNonce }
+  /** Ends a run as it last reported with `open`. */
+  | { t: 'close'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }
   /** Drops bundles. */
@@ -156,11 +158,15 @@ export type FromSidecar =
    * guest code may be running.
    */
   | { t: 'drained'; run: RunNonce; acked: number; said: GuestOutput }
-  /** `acked` as in `drained`; the run never received later messages. */
+  /**
+   * `acked` as in `drained`; the run never received later messages. `open`: the handler has ended, but not all of its calls. The run ends
+   * like this with `close`; if a call is refused, the answers follow instead, and another end.
+   */
   | {
       t: 'end';
       run: RunNonce;
       end: RunEnd;
+      open?: true;
       acked: number;
       cpuMs: number;
       memoryBytes: number;

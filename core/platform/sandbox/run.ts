@@ -161,12 +161,6 @@ export function startRun(order: RunOrder): ActiveRun {
     order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.count, logs: log.lines() });
   };
 
-  /** The plugin has changed the guest program, so its isolate is not used again, even if the run has ended there. */
-  const distrust = (): void => {
-    sidecar.send({ t: 'evict', prefix: queueName });
-    stop(failed('protocol', 'The guest returned invalid output.', true));
-  };
-
   const run: ActiveRun = {
     nonce,
     job,
@@ -179,27 +173,49 @@ export function startRun(order: RunOrder): ActiveRun {
     drained({ acked, said }) {
       if (ended) throw new ProtocolBreach('A run sent a message after its end.');
       channel.hear(acked, said ?? nothingSaid);
-      if (!said) return distrust();
+      if (!said) return stopChanged(run);
       for (const [level, text] of said.logs) log.add(level, text);
       for (const call of said.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
       if (!channel.active && !channel.stopping) calls.onIdle?.();
       wait.lookMs();
     },
-    async ended({ end, ...usage }) {
+    async ended({ end, open, ...usage }) {
       if (ended) return sidecar.kill('protocol violation: A run ended twice.');
-      ended = true;
+      ended = !open;
       job.tape?.recordCalls(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
       const breach = breachOf(end, job.handler.kind);
       if (breach !== null) return sidecar.kill(`protocol violation: ${breach}`);
-      if (channel.stopping) return finish(channel.stopping);
+      if (channel.stopping) return open ? undefined : finish(channel.stopping);
+      if (open && !(await settleCalls(run, calls))) return;
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
       finish(end.status === 'stopped' ? isolateDiscarded : end);
     },
   };
   watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });
   return run;
+}
+
+/** Stops a run whose plugin has changed the guest program. Its isolate is not used again, even if the run has ended there. */
+function stopChanged({ channel, sidecar, queueName }: ActiveRun): void {
+  sidecar.send({ t: 'evict', prefix: queueName });
+  channel.stop(failed('protocol', 'The guest returned invalid output.', true));
+}
+
+/**
+ * Waits for the open calls of a handler that has ended. Returns true if the run ends with that, and false if it goes on, because an
+ * answer is on its way or a call was refused, which the plugin may handle.
+ */
+async function settleCalls({ nonce, channel, sidecar }: ActiveRun, calls: RunCalls): Promise<boolean> {
+  if (channel.active) return false;
+  const replies = channel.hold();
+  await calls.answered();
+  if (channel.isClosed() || channel.stopping) return false;
+  const isRefused = replies.some(({ t }) => t === 'refuse');
+  if (isRefused) channel.release();
+  else sidecar.send({ t: 'close', run: nonce });
+  return !isRefused;
 }
 
 /** Returns the protocol violation of an end that this type of handler cannot have; null if there is none. */

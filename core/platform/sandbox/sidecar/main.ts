@@ -33,6 +33,8 @@ function loadIsolatedVm(path: string): Ivm {
 
 /** Bounded by the core's limit of concurrent runs. */
 const runs = new Map<RunNonce, GuestRun>();
+/** Runs with messages that arrived in this tick. */
+let ready: GuestRun[] = [];
 /** Usage of a run whose guest was never entered. */
 const unused = { cpuMs: 0, acked: 0, memoryBytes: 0 };
 /** Runs whose isolate is loading. */
@@ -51,7 +53,9 @@ const host: GuestHost = {
 };
 const isolates = createIsolates(host);
 
-const send = openWire((message) => {
+const send = openWire(take, enterReady);
+
+function take(message: ToSidecar): void {
   switch (message.t) {
     case 'init':
       return init(message);
@@ -63,7 +67,8 @@ const send = openWire((message) => {
     case 'refuse':
       return giveAnswer(message);
     case 'stop':
-      return stopRun(message.run);
+    case 'close':
+      return endRun(message);
     case 'evict':
       return isolates.evict(message.prefix);
     case 'forget':
@@ -73,7 +78,7 @@ const send = openWire((message) => {
     case 'ping':
       return send({ t: 'pong', isolates: isolates.count });
   }
-});
+}
 
 function init(message: Message<'init'>): void {
   host.guestProgram = message.guest;
@@ -109,8 +114,15 @@ async function loadAndRun(order: Message<'run'>): Promise<void> {
     return;
   }
   // A run that was stopped meanwhile has sent its end already.
-  if (loading.delete(order.run)) runIn(guest, order);
-  else guest.isolate.dispose();
+  if (!loading.delete(order.run)) return guest.isolate.dispose();
+  runIn(guest, order);
+  enterReady();
+}
+
+function enterReady(): void {
+  const entering = ready;
+  ready = [];
+  for (let i = 0; i < entering.length; i++) entering[i]!.enter();
 }
 
 function runIn(guest: Guest, order: Message<'run'>): void {
@@ -120,22 +132,32 @@ function runIn(guest: Guest, order: Message<'run'>): void {
     limits: order.limits,
     mayBlock: order.mayBlock,
     send,
-    finish: (end) => finish(order, guest, run, end),
+    ready: (waiting) => void ready.push(waiting),
+    offer: (end) => sendEnd(order.run, end, usageOf(run, guest), true),
+    finish(end) {
+      const isReusable = leavesIsolateWell(end);
+      const usage = usageOf(run, guest, isReusable);
+      release(order, guest, isReusable);
+      sendEnd(order.run, end, usage);
+    },
+    close: () => release(order, guest, true),
   });
   runs.set(order.run, run);
   run.start(order.handler, order.input);
 }
 
-function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd): void {
-  const { acked, cpuMs } = run;
+/** @param isMeasurable false if the isolate may be gone */
+function usageOf({ cpuMs, acked }: GuestRun, guest: Guest, isMeasurable = true): typeof unused {
   guest.runs++;
-  const isReusable = leavesIsolateWell(end);
-  if (isReusable && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
-    guest.measureMemory();
-  runs.delete(order.run);
-  if (isReusable && !order.fresh) isolates.retain(order.isolate, guest);
+  const isDue = guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs;
+  if (isMeasurable && isDue) guest.measureMemory();
+  return { cpuMs, acked, memoryBytes: guest.memoryBytes };
+}
+
+function release({ run, isolate, fresh }: Message<'run'>, guest: Guest, isReusable: boolean): void {
+  runs.delete(run);
+  if (isReusable && !fresh) isolates.retain(isolate, guest);
   else guest.isolate.dispose();
-  sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
 }
 
 function leavesIsolateWell(end: RunEnd): boolean {
@@ -145,8 +167,15 @@ function leavesIsolateWell(end: RunEnd): boolean {
   );
 }
 
-function sendEnd(run: RunNonce, end: RunEnd, usage: typeof unused): void {
-  send({ t: 'end', run, end: clipped(end), ...usage, isolates: isolates.count + runs.size });
+function sendEnd(run: RunNonce, end: RunEnd, usage: typeof unused, open = false): void {
+  const message = {
+    t: 'end',
+    run,
+    end: clipped(end),
+    ...usage,
+    isolates: isolates.count + runs.size,
+  } as const;
+  send(open ? { ...message, open } : message);
 }
 
 function clipped(end: RunEnd): RunEnd {
@@ -156,7 +185,8 @@ function clipped(end: RunEnd): RunEnd {
   return stack === undefined ? short : { ...short, stack: stack.slice(0, messageMax) };
 }
 
-function stopRun(run: RunNonce): void {
+function endRun({ t, run }: Message<'stop' | 'close'>): void {
+  if (t === 'close') return runs.get(run)?.close();
   if (loading.delete(run)) return sendEnd(run, { status: 'stopped' }, unused);
   runs.get(run)?.end({ status: 'stopped' });
 }

@@ -6,7 +6,7 @@ import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 
 const outbox = (heads: unknown, texts: unknown = '', end: unknown = ''): GuestOutbox =>
-  ({ heads, texts, end }) as GuestOutbox;
+  ({ heads, texts, end, after: '' }) as GuestOutbox;
 
 const invalid: [what: string, given: GuestOutbox][] = [
   ['no text', outbox(7)],
@@ -62,7 +62,7 @@ test.each(broken)('an outbox with %s reaches the core as invalid output of its r
 
 test.each(['7', '[', '["excellent"]', '["error",7]', '["done",{"done":2,"of":1}]'])(
   'an end frame that is %s is rejected',
-  (end) => expect(() => readEnd(outbox('', '', end))).toThrow(),
+  (end) => expect(() => readEnd(end)).toThrow(),
 );
 
 test('accepted output reaches the core, in as many frames as needed', () => {

@@ -25,10 +25,13 @@ export type Send = (message: FromSidecar) => void;
  * Opens the sidecar's end of descriptor 3. Messages of one tick leave in one write; the process dies when the
  * core closes the socket.
  */
-export function openWire(receive: (message: ToSidecar) => void): Send {
+export function openWire(receive: (message: ToSidecar) => void, onFrameEnd: () => void): Send {
   const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
   const frames = createFrameReader(() => bounds);
-  const take = (frame: Frame): void => readOrders(frame, receive);
+  const take = (frame: Frame): void => {
+    readOrders(frame, receive);
+    onFrameEnd();
+  };
   const socket = new net.Socket({
     fd: 3,
     // Reads into one reused buffer, which avoids the cost of streams.
@@ -127,8 +130,8 @@ export function readRecorded(text: string): GuestOutput | undefined {
 const plainEnd = '["done"]';
 const succeeded: RunEnd = { status: 'succeeded' };
 
-/** Returns the end of the run; undefined if the run continues. @throws Error if the outbox is invalid */
-export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
+/** Reads `end` or `after` of an outbox; undefined if it is empty. @throws Error if it is invalid */
+export function readEnd(end: string): RunEnd | undefined {
   if (end === '') return undefined;
   if (end === plainEnd) return succeeded;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];

@@ -31,7 +31,10 @@ function begin() {
     limits,
     mayBlock: true,
     send: (message) => void said.push(message),
+    ready: (waiting) => waiting.enter(),
+    offer: () => undefined,
     finish: (end) => void ends.push(end),
+    close: () => undefined,
   });
   run.start('event:issue.created', '{}');
   const dispose = (): void => {

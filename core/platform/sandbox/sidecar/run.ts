@@ -25,7 +25,13 @@ export interface GuestRunOptions {
   readonly limits: RunLimits;
   readonly mayBlock: boolean;
   readonly send: Send;
+  /** Called when messages wait; `enter` must follow. Messages until then arrive together, so that a plugin may await them in any order. */
+  ready(run: GuestRun): void;
+  /** Called when the handler has ended and not all of its calls. The run ends as `end` with `close`, or receives the answers. */
+  offer(end: RunEnd): void;
   finish(end: RunEnd): void;
+  /** Called after an accepted offer. */
+  close(): void;
 }
 
 /** A class, because closures for each run cost measurable time in interpreted code. */
@@ -70,7 +76,9 @@ export class GuestRun implements GuestCaller {
     if (this.#ended) return;
     this.#received++;
     this.#ops.push(kind, id, text, elapsedMs);
-    if (!this.#inside && !more) this.#enter();
+    if (this.#inside || more) return;
+    this.#inside = true;
+    this.#options.ready(this);
   }
 
   /** Ends the run from outside; later output of the guest is dropped. */
@@ -80,8 +88,15 @@ export class GuestRun implements GuestCaller {
     this.#options.finish(how);
   }
 
+  /** Ends the run as it was offered. */
+  close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.close();
+  }
+
   /** Enters the guest if messages wait. */
-  #enter(): void {
+  enter(): void {
     this.#inside = this.#ops.length > 1 && !this.#ended;
     if (this.#inside) this.#options.guest.enter(this);
   }
@@ -108,7 +123,7 @@ export class GuestRun implements GuestCaller {
 
   said(outbox: GuestOutbox): void {
     if (!this.#ended) this.#hear(outbox);
-    this.#enter();
+    this.enter();
   }
 
   failed(fault: unknown): void {
@@ -116,15 +131,16 @@ export class GuestRun implements GuestCaller {
       this.#say(lastWordsOf(fault));
       this.end(isCpuFault(fault) && this.#isOver ? this.#overspent() : endOf(fault));
     }
-    this.#enter();
+    this.enter();
   }
 
   #hear(outbox: GuestOutbox): void {
-    const { parts, how } = read(outbox);
+    const { parts, how, offered } = read(outbox);
     // The end of a run also acknowledges all messages.
     this.#say(parts.length > 0 || how ? parts : nothing);
     if (this.#isOver) this.end(this.#overspent());
     else if (how) this.end(how);
+    else if (offered) this.#options.offer(offered);
   }
 
   /** Sends output of the guest to the core. Only the last part acknowledges new messages. */
@@ -154,9 +170,15 @@ function lastWordsOf(error: unknown): readonly GuestOutput[] {
   return last ? [last] : [];
 }
 
-function read(outbox: GuestOutbox): { parts: readonly GuestOutput[]; how: RunEnd | undefined } {
+interface Heard {
+  readonly parts: readonly GuestOutput[];
+  readonly how: RunEnd | undefined;
+  readonly offered?: RunEnd | undefined;
+}
+
+function read(outbox: GuestOutbox): Heard {
   try {
-    return { parts: readOutbox(outbox), how: readEnd(outbox) };
+    return { parts: readOutbox(outbox), how: readEnd(outbox.end), offered: readEnd(outbox.after) };
   } catch (error) {
     return { parts: [], how: endOf(error) };
   }

@@ -40,6 +40,8 @@ export interface GuestOutbox {
   texts: string;
   /** End of the run as JSON; empty while the run continues. */
   end: string;
+  /** End of the run as JSON if the handler has ended and no open call is refused; empty otherwise. */
+  after: string;
 }
 
 export interface GuestLimits {
@@ -56,7 +58,7 @@ const timersMax = 64;
  * An entry returns this object at once and fills it until the last promise has settled; isolated-vm copies it after that. The plugin
  * cannot reach it, and writing to an own property does not consult the prototype.
  */
-const outbox: GuestOutbox = { heads: '', texts: '', end: '' };
+const outbox: GuestOutbox = { heads: '', texts: '', end: '', after: '' };
 let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
@@ -68,7 +70,8 @@ let logBytes = 0;
 let logLines = 0;
 let waiting: Queued[] = [];
 let waitingHead = 0;
-let whenIdle: (() => void) | undefined;
+/** End of the run once no call is open; empty while the handler runs. */
+let endWhenIdle = '';
 
 /** Resets the counters for a new run. Leftover callbacks of the previous run can no longer reach the host. */
 export function openRun(runLimits: GuestLimits): number {
@@ -76,7 +79,7 @@ export function openRun(runLimits: GuestLimits): number {
   limits = runLimits;
   callCount = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
   waiting = [];
-  whenIdle = undefined;
+  endWhenIdle = '';
   return ++run;
 }
 
@@ -137,6 +140,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
       callsOpen++;
       emit(head, text);
     } else {
+      outbox.after = '';
       defineProperty(waiting, waiting.length, {
         value: { id, head, text },
         writable: true,
@@ -194,12 +198,16 @@ export function writeLog(level: GuestLogLevel, message: string): void {
 }
 
 /**
+ * Ends the run once no host call is open, because a call that was not awaited still belongs to its run.
  * @param progress JSON text of a schedule's progress, or empty
  * @param result JSON text of the result of an action or a route, or empty
  */
-export function endWell(progress: string, result = ''): void {
-  if (result !== '') end('["done",null,' + stringify(result) + ']');
-  else end(progress === '' ? '["done"]' : '["done",' + progress + ']');
+export function endWell(progress: string, result: string): void {
+  let head = progress === '' ? '["done"]' : '["done",' + progress + ']';
+  if (result !== '') head = '["done",null,' + stringify(result) + ']';
+  if (callsOpen === 0) return end(head);
+  endWhenIdle = head;
+  if (waitingHead === waiting.length) outbox.after = head;
 }
 
 /** Sets the end of the run; later ends are ignored. */
@@ -213,12 +221,6 @@ export function endRun(
   { retryAfterMs = 0, stack = '' }: { retryAfterMs?: number; stack?: string } = {},
 ): void {
   end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ',' + stringify(stack) + ']');
-}
-
-/** Calls `then` once no host call is open, because a call that was not awaited still belongs to its run. */
-export function afterCalls(then: () => void): void {
-  if (callsOpen === 0) then();
-  else whenIdle = then;
 }
 
 export function settle(id: string, ok: boolean, text: string, elapsedMs: number): void {
@@ -241,10 +243,8 @@ function releaseCall(): void {
     waitingHead++;
     callsOpen++;
     emit(next.head, next.text);
-  } else if (callsOpen === 0 && whenIdle) {
-    const then = whenIdle;
-    whenIdle = undefined;
-    then();
+  } else if (callsOpen === 0 && endWhenIdle !== '') {
+    end(endWhenIdle);
   }
 }
 
@@ -253,6 +253,7 @@ export function openOutbox(): GuestOutbox {
   outbox.heads = '';
   outbox.texts = '';
   outbox.end = '';
+  outbox.after = '';
   forgetEntries();
   return outbox;
 }

@@ -3,7 +3,7 @@
 // and numbers and returns an object of strings.
 import { resultUnitsMax } from '../../../../../sdk/plugin/handlers.ts';
 import { readProgress } from '../../protocol.ts';
-import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
+import { endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
 import type { GuestLimits, GuestOutbox } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext, membersOf } from './context.ts';
@@ -55,7 +55,7 @@ async function invoke(name: string, input: GuestInput, run: number): Promise<voi
     const progress = kind === 'schedule' ? progressText(result) : '';
     const answer = kind === 'action' || kind === 'route' ? resultText(result) : '';
     if (answer === null) return endRun('invalid_result', tooLong);
-    afterCalls(() => endWell(progress, answer));
+    endWell(progress, answer);
   } catch (error) {
     reportFailure(error);
   }
