@@ -5,7 +5,7 @@ import { idPrefixes } from '../../platform/lib/ids.ts';
 import { admitTo, admitToPropose, requireFields } from './limits/admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
-import { strangerOf } from '../../platform/lib/billing-account.ts';
+import { strangerOf, type BillingAccount } from '../../platform/lib/billing-account.ts';
 import type { RequestAdapter, Incoming } from './request/request.ts';
 import { newExchange, type Exchange } from './requests.ts';
 import { createInputReader } from './request/context-of.ts';
@@ -58,12 +58,13 @@ function createAsk(route: Route) {
     exchange: Exchange,
   ): Promise<ParsedRequest> => {
     const { params } = incoming;
-    const principal = await adapter.admit(incoming, exchange, route);
+    const admitted = adapter.admit(incoming, exchange, route);
+    const principal = admitted instanceof Promise ? await admitted : admitted;
     exchange.billingAccount = principal?.scope ?? null;
     const narrowing = admit(adapter, incoming, principal);
     read.checkParams(adapter, incoming);
     const query = read.query(adapter.queryOf(incoming));
-    const billingAccount = exchange.billingAccount ?? strangerOf(exchange.peer);
+    const billingAccount = accountOf(exchange);
     const reading = read.body(adapter, incoming, exchange, billingAccount);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
@@ -75,6 +76,11 @@ function createAsk(route: Route) {
       route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
     return { exchange, principal, origin, terms, input, file, rawRequest, bodyText: body?.text ?? null };
   };
+}
+
+/** Account that the body of a request counts against. */
+function accountOf({ billingAccount, peer }: Exchange): BillingAccount {
+  return billingAccount ?? strangerOf(peer);
 }
 
 function createAdmit(route: Route) {

@@ -6,7 +6,7 @@ import type { Services } from '../context.ts';
 import { noOrigin, type WriteMode } from './call.ts';
 import { type RateVerdict, unlimited } from './limits/rate-limit.ts';
 import { announcesBody, type Bodies, readCapped, type Uploads } from './request/body.ts';
-import { createIdentify, type IdentifyOptions } from './request/context-of.ts';
+import { createIdentify, type Identify, type IdentifyOptions } from './request/context-of.ts';
 import {
   checkedKey,
   type Incoming,
@@ -15,6 +15,7 @@ import {
   type RequestAdapter,
   traceparentOf,
 } from './request/request.ts';
+import type { Principal } from './principal.ts';
 import { displayPath, ifMatchVersion, refusalOf, respond, respondError } from './response/response.ts';
 import { type ConnectionOptions, createSend } from './response/send.ts';
 import type { RawAnswer, RequestContent } from './route.ts';
@@ -78,17 +79,12 @@ export interface Requests extends RequestAdapter<IncomingRequest, Response> {
 const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
-  const { bodies, outflow } = options;
+  const { bodies } = options;
   const { ids, log } = options.services;
   const { identify, admit } = createIdentify(options);
   const refuse = createRefuse(options);
   return {
-    async admit({ request }, exchange, route) {
-      if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
-      const principal = await admit(request, exchange, route);
-      if (principal && route.kind === 'read') outflow.requireCapacity(principal.scope);
-      return principal;
-    },
+    admit: createAdmit(options, admit),
     proposes: ({ request: { headers } }) => headers.get('tatami-mode') === 'propose',
     requirePath: ({ request: { url } }) => requireDecodable(url),
     queryOf({ request: { url } }) {
@@ -136,6 +132,20 @@ export function createRequests(options: RequestsOptions): Requests {
         return refuse(exchange, refusalOf(log, identity, refused));
       }
     },
+  };
+}
+
+/** Rejects a read without capacity for its response. */
+function createAdmit({ outflow }: RequestsOptions, admit: Identify['admit']): Requests['admit'] {
+  const capable = (principal: Principal | null): Principal | null => {
+    if (principal) outflow.requireCapacity(principal.scope);
+    return principal;
+  };
+  return ({ request }, exchange, route) => {
+    if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
+    const admitted = admit(request, exchange, route);
+    if (route.kind !== 'read') return admitted;
+    return admitted instanceof Promise ? admitted.then(capable) : capable(admitted);
   };
 }
 

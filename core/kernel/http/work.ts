@@ -71,7 +71,8 @@ function readWork(route: ReadRoute, options: WorkOptions): RouteHandler {
   const status = successStatusOf(route);
   return async (request) => {
     requireCaller(request);
-    const ctx = await contextOf(request);
+    const found = contextOf(request);
+    const ctx = found instanceof Promise ? await found : found;
     const body = await route.read(ctx, request.input);
     const shown = ctx.staged ? options.committer.uncommitted(body) : body;
     return { kind: 'read', status, body: redactFor(ctx, route, shown) };

@@ -40,47 +40,25 @@ export interface Identify {
    * @throws ApiError unauthorized
    */
   identify(request: Request, resource?: Granted['resource']): Promise<Principal | null>;
-  /** Authenticates and counts the request. @throws ApiError unauthorized, rate_limited */
-  admit(request: Request, exchange: Exchange, route: Admitted): Promise<Principal | null>;
+  /** Authenticates and counts the request. Throws, or rejects with, ApiError unauthorized or rate_limited. */
+  admit(request: Request, exchange: Exchange, route: Admitted): Principal | null | Promise<Principal | null>;
 }
 
 const resourceWords = { api: 'the REST API', mcp: 'the MCP endpoint' } as const;
 
-export function createIdentify(options: IdentifyOptions): Identify {
-  const { limiter } = options;
-
-  const identify: Identify['identify'] = async (request, resource = 'api') => {
-    const header = request.headers.get('authorization');
-    if (header === null) return null;
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-    const principal = token === undefined ? null : await options.authenticate(token);
-    if (!principal)
-      throw new ApiError(
-        'unauthorized',
-        'The access token is unknown, expired or revoked. Send a valid token.',
-      );
-    if (principal.grant && principal.grant.resource !== resource)
-      throw new ApiError(
-        'unauthorized',
-        `The access token is valid only for ${resourceWords[principal.grant.resource]}. Request another token.`,
-      );
-    return principal;
-  };
-
-  const admit: Identify['admit'] = async (request, exchange, route) => {
-    if (route.limit === 'none') return null;
-    let principal: Principal | null = null;
-    let failure: unknown = null;
-    try {
-      // An inbound request may carry a token that the sender issued, which is no credential of this server.
-      if (route.kind !== 'inbound' || route.resource) principal = await identify(request, route.resource);
-    } catch (error) {
-      failure = error;
-    }
+/** Returns a function that counts a request. @param failure error of the authentication; null if it succeeded */
+function createCounted({ limiter, peerOf }: IdentifyOptions) {
+  return (
+    request: Request,
+    exchange: Exchange,
+    route: Admitted,
+    principal: Principal | null,
+    failure: unknown,
+  ): Principal | null => {
     const isRefused = failure !== null || needsCaller(route) || route.resource !== undefined;
     if (principal) exchange.verdict = limiter.hit(principal, route.name, route.limit);
     else {
-      exchange.peer = options.peerOf(request);
+      exchange.peer = peerOf(request);
       exchange.verdict = limiter.hitPeer(exchange.peer, isRefused ? 'refused' : 'public', route.limit);
     }
     requireAdmitted(exchange);
@@ -88,8 +66,57 @@ export function createIdentify(options: IdentifyOptions): Identify {
     if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;
     return principal;
   };
+}
 
-  return { identify, admit };
+export function createIdentify(options: IdentifyOptions): Identify {
+  /** Returns no promise for a cached token, which most requests have. @throws ApiError unauthorized */
+  const principalOf = (
+    request: Request,
+    resource: Granted['resource'] = 'api',
+  ): Principal | null | Promise<Principal | null> => {
+    const header = request.headers.get('authorization');
+    if (header === null) return null;
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+    const found = token === undefined ? null : options.authenticate(token);
+    return found instanceof Promise
+      ? found.then((principal) => entitled(principal, resource))
+      : entitled(found, resource);
+  };
+
+  const counted = createCounted(options);
+
+  const admit: Identify['admit'] = (request, exchange, route) => {
+    if (route.limit === 'none') return null;
+    let principal: ReturnType<typeof principalOf> = null;
+    try {
+      // An inbound request may carry a token that the sender issued, which is no credential of this server.
+      if (route.kind !== 'inbound' || route.resource) principal = principalOf(request, route.resource);
+    } catch (error) {
+      return counted(request, exchange, route, null, error);
+    }
+    if (!(principal instanceof Promise)) return counted(request, exchange, route, principal, null);
+    return principal.then(
+      (found) => counted(request, exchange, route, found, null),
+      (error: unknown) => counted(request, exchange, route, null, error),
+    );
+  };
+
+  return { identify: async (request, resource) => principalOf(request, resource), admit };
+}
+
+/** @throws ApiError unauthorized if the token has no principal, or is for another resource */
+function entitled(principal: Principal | null, resource: Granted['resource']): Principal {
+  if (!principal)
+    throw new ApiError(
+      'unauthorized',
+      'The access token is unknown, expired or revoked. Send a valid token.',
+    );
+  if (principal.grant && principal.grant.resource !== resource)
+    throw new ApiError(
+      'unauthorized',
+      `The access token is valid only for ${resourceWords[principal.grant.resource]}. Request another token.`,
+    );
+  return principal;
 }
 
 /** @throws ApiError rate_limited if the counted request exceeds a limit */

@@ -153,37 +153,45 @@ interface ReadsOptions {
 }
 
 function createReads({ compile, readers, guard, writes, onDamage }: ReadsOptions): Reads {
-  /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
-  const mapErrors = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
+  /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. */
+  const mapped = (error: unknown): unknown => {
+    if (showsDamage(error instanceof StoreError ? error.cause : error)) onDamage();
+    return concernsStore(error) ? faultOf(error) : error;
+  };
+  /** Resolves without the turn of an async function, because a get waits for nothing else. */
+  const attempt = <T>(statement: Statement<unknown>, read: () => T): Promise<T> => {
     try {
       guard.check(statement.text);
-      return await work();
+      return Promise.resolve(read());
     } catch (error) {
-      if (showsDamage(error instanceof StoreError ? error.cause : error)) onDamage();
-      throw concernsStore(error) ? faultOf(error) : error;
+      return Promise.reject(mapped(error) as Error);
     }
-  };
-  const read = async <R>(scope: Scope, statement: Statement<R>, params: Params): Promise<R[]> => {
-    const { pace, toRow } = compile(statement);
-    if (!pace?.isSlow(scope.workspaceId)) {
-      const select = (): R[] => readRows(compile, statement, params, scope.workspaceId);
-      return pace ? pace.timed(scope.workspaceId, select) : select();
-    }
-    const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
-    // The rows may include a commit that the caches and the loop's connection do not reflect yet.
-    await writes.commitsProcessed();
-    return rows.map(toRow) as R[];
   };
   return {
-    read: (scope, statement, params = {}) => mapErrors(statement, () => read(scope, statement, params)),
+    async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
+      try {
+        guard.check(statement.text);
+        const { pace, toRow } = compile(statement);
+        const select = (): R[] => readRows(compile, statement, params, scope.workspaceId);
+        if (!pace) return select();
+        if (!pace.isSlow(scope.workspaceId)) return pace.timed(scope.workspaceId, select);
+        const values = bind(statement, params, scope.workspaceId);
+        const rows = await readers.read(scope, statement.text, values);
+        // The rows may include a commit that the caches and the loop's connection do not reflect yet.
+        await writes.commitsProcessed();
+        return rows.map(toRow) as R[];
+      } catch (error) {
+        throw mapped(error);
+      }
+    },
     readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
-      mapErrors(statement, () => {
+      attempt(statement, () => {
         const { prepared, toRow } = compile(statement);
         const values = prepared.get(bind(statement, params, scope.workspaceId));
         return values === undefined ? undefined : (toRow(values) as R);
       }),
     readSystem: (statement, params = {}) =>
-      mapErrors(statement, () => readRows(compile, statement, params, null)),
+      attempt(statement, () => readRows(compile, statement, params, null)),
   };
 }
 
