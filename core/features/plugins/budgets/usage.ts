@@ -1,6 +1,6 @@
 // Counts the usage of installs against their budgets. Counts are written in the batch that ends a run; while
-// such a batch is in flight, the counts of other runs of the install accumulate for one later write. The use
-// of scopes is written every few seconds.
+// such a batch is in flight, the counts of other runs of the install accumulate for the batch of a later run, or
+// for a write of their own if none follows soon. The use of scopes is written every few seconds.
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { Log } from '../../../platform/lib/log.ts';
@@ -27,6 +27,8 @@ import {
 } from './budget.ts';
 
 const writeEveryMs = 5_000;
+/** Longest time that counts wait for the batch of a later run. */
+const leftMs = 250;
 /** Beyond this number, accounts with nothing to write are evicted and read again on the next run. */
 const accountsMax = 10_000;
 
@@ -91,7 +93,7 @@ export interface Usage {
   charge(install: Budgeted, meter: Meter, cpuMs: number): Charge;
   /** Writes all pending counts; resolves when they are stored. */
   written(): Promise<void>;
-  /** Resolves when writes in flight are done. */
+  /** Writes counts that no batch carries; resolves when no write is in flight. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -125,14 +127,23 @@ interface UsageOptions {
 
 export function createUsage(options: UsageOptions): Usage {
   const { clock } = options;
-  const { accounts, accountOf, retainUnwritten, write } = createAccounts(options);
+  const { accounts, accountOf, retainUnwritten, hasLeft, write } = createAccounts(options);
+  /** Cancels the next write; null if none is due. */
   let cancel: (() => void) | null = null;
+  let dueAtMs = 0;
   let writing: Promise<void> = Promise.resolve();
 
   const flush = (): Promise<void> => {
     cancel?.();
     cancel = null;
     return (writing = writing.then(write));
+  };
+  const flushWithin = (delayMs: number): void => {
+    const atMs = clock.monotonicMs() + delayMs;
+    if (cancel && dueAtMs <= atMs) return;
+    cancel?.();
+    dueAtMs = atMs;
+    cancel = clock.after(delayMs, () => void flush());
   };
 
   return {
@@ -164,15 +175,15 @@ export function createUsage(options: UsageOptions): Usage {
       const at = clock.nowMs();
       for (const [scope, calls] of meter.scopes)
         account.scopes.set(scope, { calls: (account.scopes.get(scope)?.calls ?? 0) + calls, at });
-      if (meter.scopes.size > 0) cancel ??= clock.after(writeEveryMs, () => void flush());
+      if (meter.scopes.size > 0) flushWithin(writeEveryMs);
       const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
       return chargeOf(account, amounts, (left) => {
         retainUnwritten(left);
-        void flush();
+        flushWithin(leftMs);
       });
     },
     written: flush,
-    settled: () => writing,
+    settled: () => (hasLeft() ? flush() : writing),
     stop: flush,
   };
 }
@@ -260,7 +271,9 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     }
   };
 
-  return { accounts, accountOf, retainUnwritten, write };
+  const hasLeft = (): boolean => [...past, ...accounts.values()].some(hasAmounts);
+
+  return { accounts, accountOf, retainUnwritten, hasLeft, write };
 }
 
 function isUnwritten(account: Account): boolean {
