@@ -210,7 +210,7 @@ function chargeOf(account: Account, amounts: BudgetAmounts, leaves: (account: Ac
       if (carried) account.isCarried = false;
       if (carried && !isWritten) account.unwritten = sum(account.unwritten, carried);
       if (!isCounted) {
-        const back = times(amounts, -1);
+        const back = negated(amounts);
         account.used = sum(account.used, back);
         account.unwritten = sum(account.unwritten, back);
       }
@@ -285,15 +285,16 @@ function hasAmounts({ unwritten }: Account): boolean {
 }
 
 function sum(a: BudgetAmounts, b: BudgetAmounts): BudgetAmounts {
-  return Object.fromEntries(
-    quantities.map((quantity) => [quantity, a[quantity] + b[quantity]]),
-  ) as BudgetAmounts;
+  return {
+    cpuMs: a.cpuMs + b.cpuMs,
+    runs: a.runs + b.runs,
+    calls: a.calls + b.calls,
+    egressBytes: a.egressBytes + b.egressBytes,
+  };
 }
 
-function times(amounts: BudgetAmounts, factor: number): BudgetAmounts {
-  return Object.fromEntries(
-    quantities.map((quantity) => [quantity, amounts[quantity] * factor]),
-  ) as BudgetAmounts;
+function negated({ cpuMs, runs, calls, egressBytes }: BudgetAmounts): BudgetAmounts {
+  return { cpuMs: -cpuMs, runs: -runs, calls: -calls, egressBytes: -egressBytes };
 }
 
 function amountsOp({ workspaceId, installId, day }: Account, amounts: BudgetAmounts): Op {

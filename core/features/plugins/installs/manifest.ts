@@ -28,8 +28,13 @@ interface Subscriber {
   readonly grant: readonly string[];
 }
 
-export function rightsOfInstall({ manifest, grant }: Subscriber): Rights {
-  return rightsOf(manifest.scopes, grant);
+/** By install, which is a new object after each change. */
+const rightsByInstall = new WeakMap<Subscriber, Rights>();
+
+export function rightsOfInstall(install: Subscriber): Rights {
+  const known = rightsByInstall.get(install) ?? rightsOf(install.manifest.scopes, install.grant);
+  rightsByInstall.set(install, known);
+  return known;
 }
 
 export function subscribedTypes(manifest: PluginManifest): EventType[] {

@@ -58,19 +58,36 @@ export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
 const modelIn = (models: AllModels, name: string): UndoModel | undefined =>
   models.get(name) as UndoModel | undefined;
 
+const contractByName: ReadonlyMap<string, Contract> = new Map(contracts.map((one) => [one.name, one]));
+
 export function contractOf(kind: string): Contract | undefined {
-  return contracts.find(({ name }) => name === kind);
+  return contractByName.get(kind);
 }
 
 /** Returns the API name of a field of the row. */
 export function apiNameOf(kind: string, field: string): string {
   if (field === 'labelIds') return 'labels';
   if (field === 'fieldValues') return 'fields';
-  const match = Object.entries(contractOf(kind)?.fields ?? {}).find(
-    ([name, one]) =>
-      storedName(name, one) === field || (one.type === 'actor' && actorParts(name).includes(field)),
-  );
-  return match?.[0] ?? field;
+  const contract = contractOf(kind);
+  return (contract && apiNamesIn(contract).get(field)) ?? field;
+}
+
+const apiNames = new WeakMap<Contract, ReadonlyMap<string, string>>();
+
+/** Returns the API names of a contract by the field of the row; an actor has several fields. */
+function apiNamesIn(contract: Contract): ReadonlyMap<string, string> {
+  const known =
+    apiNames.get(contract) ??
+    new Map(
+      Object.entries(contract.fields).flatMap(([name, one]) =>
+        [storedName(name, one), ...(one.type === 'actor' ? actorParts(name) : [])].map((field) => [
+          field,
+          name,
+        ]),
+      ),
+    );
+  apiNames.set(contract, known);
+  return known;
 }
 
 /** Returns the API names of fields, without duplicates and fields that the API does not show. */
