@@ -34,7 +34,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   store: { of: ['core/platform/store/'], may: ['lib'] },
   copy: { of: ['core/platform/backup/copy/'], may: ['lib', 'store'] },
   backup: { of: ['core/platform/backup/'], may: ['lib', 'store', 'copy'] },
-  ledger: { of: ['core/kernel/ledger/ledger.ts'], may: [], types: ['lib'] },
+  ledger: { of: ['core/kernel/ledger/ledger.ts'], may: ['lib'] },
   table: { of: ['core/kernel/table/', 'core/kernel/tables.ts'], may: ['lib', 'contract', 'store'] },
   events: { of: ['core/kernel/events/'], may: ['lib', 'contract', 'store', 'table'] },
   rights: { of: ['core/kernel/rights/'], may: ['lib', 'contract'], types: ['events'] },

@@ -66,7 +66,19 @@ export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
  * Returns the envelope of every event type: `data` is the object as in the API; for a change, with
  * `previous`.
  */
-export function sentEvents(): { type: EventType; envelope: TSchema }[] {
+export function sentEvents(): readonly SentEvent[] {
+  return (sent ??= makeSentEvents());
+}
+
+interface SentEvent {
+  readonly type: EventType;
+  readonly envelope: TSchema;
+}
+
+/** Made once, because the API reference and the samples of webhooks use the same envelopes. */
+let sent: readonly SentEvent[] | undefined;
+
+function makeSentEvents(): SentEvent[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
     const changed = [updated, deleted, restored, ...other].filter((type) => type !== undefined);
@@ -81,7 +93,7 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   return [...own, ...announced.map(([type, shape]) => sentEvent(type, shape))];
 }
 
-function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TSchema } {
+function sentEvent(type: string, data: TSchema): SentEvent {
   return {
     type: type as EventType,
     envelope: Closed({

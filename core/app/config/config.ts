@@ -250,7 +250,8 @@ function copyConfig(
 
 function readBackups({ value, fail, directory }: ConfigReading): Config['backups'] {
   const [cron, retentionRule] = [value('backupSchedule'), value('backupKeep')];
-  const wrong = checkCron(cron, 'UTC');
+  // The own default is not checked, because reading an expression takes 2 ms.
+  const wrong = cron === coreSettings.backupSchedule.fallback ? null : checkCron(cron, 'UTC');
   if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
   if (!parseRetentionRule(retentionRule))
     fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');

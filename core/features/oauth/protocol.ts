@@ -12,7 +12,7 @@ import { Closed } from '../../platform/lib/schema.ts';
 import type { GrantType } from './clients/client.ts';
 import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './metadata.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lib/lru.ts';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 
 /** The `charset` excludes the routes from the API documents, because RFCs define their responses. */
@@ -33,7 +33,7 @@ interface Pace {
 
 /** Returns a function that records a poll, and returns false if the poll is too early. */
 function createPollPace(nowMs: () => number): (deviceCode: string) => boolean {
-  const known = new LRUCache<string, Pace>({ max: 10_000 });
+  const known = createLru<string, Pace>(10_000);
   return (deviceCode) => {
     const key = tokenHash(deviceCode);
     const now = nowMs();

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import { tenantStatement, type Statement } from '../../platform/store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope } from '../../platform/store/store.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lib/lru.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
 import type { Authenticate, Principal } from '../../kernel/http/principal.ts';
 import { rightsForApp } from '../../kernel/rights/roles.ts';
@@ -46,7 +46,7 @@ export function createAuthentication(options: {
 }): Authentication {
   const { committer, nowMs, finders } = options;
   /** Keyed by the token itself, so that a hit needs no hash. Requests hold tokens in memory anyway. */
-  const known = new LRUCache<string, AuthenticatedToken & { usedAt: number }>({ max: 10_000 });
+  const known = createLru<string, AuthenticatedToken & { usedAt: number }>(10_000);
   const listeners: (() => void)[] = [];
   let generation = 0;
   const forget = (): void => {

@@ -6,7 +6,7 @@ import { RecentMap } from '../../platform/lib/fairness/recent-map.ts';
 import { randomBytes } from 'node:crypto';
 import { cookieLine, cookieOf } from '../../kernel/html.ts';
 import type { Sealing } from '../../platform/lib/secrets/sealing.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lib/lru.ts';
 
 /** Bucket size, and refill per hour. */
 const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
@@ -145,7 +145,7 @@ export interface ResetLimits {
 
 /** @param nowMs monotonic time */
 export function createResetLimits(nowMs: () => number): ResetLimits {
-  const sent = new LRUCache<string, number[]>({ max: countedMax });
+  const sent = createLru<string, number[]>(countedMax);
   return {
     take(address, peer) {
       const now = nowMs();

@@ -1,7 +1,7 @@
 // Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation
 // or a webhook endpoint, by id; work without an account is charged to the workspace. The amounts of the last
 // hour are in memory only.
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lib/lru.ts';
 import type { BillingAccount } from '../../platform/lib/billing-account.ts';
 
 /**
@@ -46,7 +46,7 @@ const nothing = (): Record<LedgerQuantity, number> =>
 
 /** @param monotonicMs a monotonic clock */
 export function createLedger(monotonicMs: () => number): Ledger {
-  const accounts = new LRUCache<string, Account>({ max: accountsMax });
+  const accounts = createLru<string, Account>(accountsMax);
 
   /** Returns the account's mutable amounts in the current slot. */
   const current = ({ workspaceId, billingAccount }: BillingAccount): Record<LedgerQuantity, number> => {

@@ -9,7 +9,7 @@ import { systemStatement } from '../../../platform/store/statement.ts';
 import { systemOp } from '../../../platform/store/store.ts';
 import { type OAuthClient, type SaidOfItself, protocolMetadata, readMetadata } from './client.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import { mintClientSecret } from '../apps.ts';
 import type { RowOf } from '../../../kernel/table/define.ts';
@@ -228,7 +228,7 @@ function mintToken(): string {
 
 /** Returns a function that counts a registration and throws RegistrationFlood above the limit. */
 function createPeerBound(nowMs: () => number): (peer: string) => void {
-  const peers = new LRUCache<string, { count: number; untilMs: number }>({ max: peersMax });
+  const peers = createLru<string, { count: number; untilMs: number }>(peersMax);
   return (peer) => {
     const now = nowMs();
     const open = peers.get(peer);

@@ -26,7 +26,7 @@ import { consentPage } from './page.ts';
 import { html } from '../../../kernel/html.ts';
 import { retryAfterOf } from '../../../platform/lib/errors/errors.ts';
 import type { Asking } from '../engine/engine.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 
 export function consentRoutes(parts: ConsentParts): Route[] {
   const { sessions, services, engine } = parts;
@@ -101,7 +101,7 @@ interface WrongCodes {
 }
 
 function createWrongCodes(nowMs: () => number): WrongCodes {
-  const known = new LRUCache<string, { count: number; until: number }>({ max: 10_000 });
+  const known = createLru<string, { count: number; until: number }>(10_000);
   const of = ({ accountId }: SignedIn): { count: number; until: number } => {
     const now = nowMs();
     const noted = known.get(accountId);

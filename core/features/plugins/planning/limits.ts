@@ -3,7 +3,7 @@
 import type { HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../../../platform/sandbox/supervisor.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 
 interface Traits {
   /** First word of messages about a limit. */
@@ -128,7 +128,7 @@ export function createRunRate(
   nowMs: () => number,
   trackedMax: number = trackedInstallsMax,
 ): RunRate {
-  const windows = new LRUCache<string, { readonly startedMs: number; runs: number }>({ max: trackedMax });
+  const windows = createLru<string, { readonly startedMs: number; runs: number }>(trackedMax);
   return {
     take(installId) {
       if (perMinute === 0) return null;

@@ -16,7 +16,7 @@ import {
   type RecordedEnd,
   storeRecordingOp,
 } from './recording.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import type { Op, Scope } from '../../../platform/store/store.ts';
 
@@ -48,7 +48,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
   const quota = new FairQuota(tapeQuotaChars);
   /** Tapes of runs in progress, bounded by the capacity of their work queue. */
   const tapes = new Map<string, RunTape>();
-  const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: trackedInstallsMax });
+  const days = createLru<string, { readonly day: number; bytes: number }>(trackedInstallsMax);
 
   /** Counts the bytes of a recording. @returns false if the daily limit is reached */
   const isWithinDailyLimit = (installId: string, bytes: number): boolean => {

@@ -11,7 +11,7 @@ import type { Healths } from './health.ts';
 import { createDisable } from '../endpoints/disable.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { WebhooksOptions } from '../runtime.ts';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 
 /** Most receivers answer within this time; slower ones are not waited for. */
@@ -63,7 +63,7 @@ interface Fresh {
 }
 
 function createFresh(messages: Messages): Fresh {
-  const remembered = new LRUCache<string, DeliveryRow>({ max: rememberedMax });
+  const remembered = createLru<string, DeliveryRow>(rememberedMax);
   return {
     remember(scope, delivery, message, soon) {
       messages.remember(scope, message, soon);

@@ -1,6 +1,6 @@
 // Health of endpoints: consecutive failures and their start. Cached in memory for the workers, and stored for the
 // next start. Spec: docs/spec/webhooks.md › Disabling.
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../../platform/store/store.ts';
@@ -54,7 +54,7 @@ export interface Healths {
 }
 
 export function createHealths(store: Store): Healths {
-  const known = new LRUCache<string, KnownHealth>({ max: endpointsMax });
+  const known = createLru<string, KnownHealth>(endpointsMax);
   const healthOf = (endpointId: string): EndpointHealth => known.peek(endpointId)?.health ?? healthy;
   return {
     isLoaded: (endpointId) => known.has(endpointId),

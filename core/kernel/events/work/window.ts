@@ -1,7 +1,7 @@
 // Work in memory: the workers that perform it, and the window of units without rows, which are running or
 // wait for an earlier one of their order key. Units that take long are written (`unit-writer.ts`), so that
 // little is planned again after a crash.
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { Log } from '../../../platform/lib/log.ts';
@@ -50,7 +50,7 @@ export function createWorkers(options: {
   // A process does not claim its own leased rows again, even after the lease expires. Rows are leased only
   // within capacity, so this set is hardly larger.
   const active = new Set<string>();
-  const nextDelays = new LRUCache<string, number>({ max: failingMax });
+  const nextDelays = createLru<string, number>(failingMax);
 
   const delayOf = (id: string): number => {
     const delayMs = nextDelays.get(id) ?? (nextDelays.size < failingMax ? failedMs.first : failedMs.most);
