@@ -7,8 +7,6 @@
  * message, and receivers deduplicate by it. An event therefore counts once, whether retried, replayed or read from
  * the feed. `X-Webhook-Delivery` identifies the delivery.
  */
-import { createHmac } from 'node:crypto';
-
 export interface SignatureInput {
   /** `whsec_<base64>`, newest first; several while rotations overlap. */
   secrets: readonly string[];
@@ -58,5 +56,6 @@ function sign(
   payload: string | Uint8Array,
   encoding: 'hex' | 'base64',
 ): string {
-  return createHmac('sha256', key).update(prefix).update(payload).digest(encoding);
+  // Half the cost of `createHmac`, which is a stream.
+  return new Bun.CryptoHasher('sha256', key).update(prefix).update(payload).digest(encoding);
 }

@@ -17,14 +17,16 @@ const contentType = 'application/json';
 /** Returns JSON: an object of all headers, or a list of the values that cannot be derived from `known`. */
 export function packHeaders(headers: SentHeaders, known: HeaderContext): string {
   const whole = JSON.stringify(headers);
-  const packed = JSON.stringify(restOf(headers));
-  return JSON.stringify(unpackHeaders(packed, known)) === whole ? packed : whole;
+  const rest = restOf(headers);
+  return JSON.stringify(headersOf(rest, known)) === whole ? JSON.stringify(rest) : whole;
 }
 
-export function unpackHeaders(text: string, { delivery, at }: HeaderContext): SentHeaders {
+export function unpackHeaders(text: string, known: HeaderContext): SentHeaders {
   const stored = JSON.parse(text) as Rest | SentHeaders;
-  if (!isRest(stored)) return stored;
-  const [agent, tagged, standard, trace] = stored;
+  return isRest(stored) ? headersOf(stored, known) : stored;
+}
+
+function headersOf([agent, tagged, standard, trace]: Rest, { delivery, at }: HeaderContext): SentHeaders {
   const seconds = String(Math.floor(at / 1000));
   return {
     'Content-Type': contentType,
