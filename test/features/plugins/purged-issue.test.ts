@@ -94,6 +94,7 @@ test('after a purge no table contains the text of the issue, and records of othe
     'runs.error_json',
     'runs.logs_json',
     'runs.result_json',
+    'search_index.term',
     'shadows.report_json',
     'stored_changes.changes',
   ]);

@@ -123,7 +123,8 @@ export function createPositions(options: {
       isStopped = true;
       for (const workspaceId of timers.workspaces()) timers.cancel(workspaceId);
       const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
-      for (const workspaceId of workspaces) await tryToStore(workspaceId);
+      // Together, so that the batches share commits.
+      await Promise.all([...workspaces].map(tryToStore));
     },
   };
 }
