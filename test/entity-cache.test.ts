@@ -77,8 +77,10 @@ test('computed values follow the changes of other objects: labels, parents that 
   await ask('PATCH', `/comments/${comment.id}`, { body: 'Said again' });
   await ask('GET', `/issues/${child.id}`);
   await ask('GET', `/comments/${comment.id}`);
+  expect((await ask('GET', '/issues/ENG-1')).id).toBe(id);
   await ask('POST', `/issues/${id}/move`, { team: 'OPS' });
   expect((await ask('GET', `/issues/${child.id}`)).parent.identifier).toBe('OPS-1');
+  expect((await ask('GET', '/issues/ENG-1')).identifier).toBe('OPS-1');
   expect((await ask('GET', `/comments/${comment.id}`)).issue.identifier).toBe('OPS-1');
   // The number of a parent that is created in the same commit is not known to the change of its child.
   const template = await ask('POST', '/templates', { name: 'Steps', team: 'ENG', subIssues: ['First'] });
@@ -105,13 +107,19 @@ test('a fresh issue is read and patched, and its notifications and SLA clocks ar
     const { status, json } = await app.call(method, path, body);
     await app.settled();
     expect(status).toBeLessThan(300);
-    const ofModels = /^(issues|subscribers|inbox_items|inbox_preferences|sla_clocks|comments)\./;
+    const ofModels =
+      /^(issues|subscribers|inbox_items|inbox_preferences|sla_clocks|comments|former_identifiers)\./;
     return [json, read.filter((name) => ofModels.test(name))];
   };
-  const [{ id }, ofCreation] = await readsOf('POST', '/api/v1/issues', { team: 'ENG', title: 'Fresh' });
+  const [{ id, identifier }, ofCreation] = await readsOf('POST', '/api/v1/issues', {
+    team: 'ENG',
+    title: 'Fresh',
+  });
   const path = `/api/v1/issues/${id}`;
   expect(ofCreation).toEqual([]);
   expect((await readsOf('GET', path))[1]).toEqual([]);
+  expect((await readsOf('GET', `/api/v1/issues/${identifier}`))[1]).toEqual(['issues.find_aliased']);
+  expect((await readsOf('GET', `/api/v1/issues/${identifier}`))[1]).toEqual([]);
   expect((await readsOf('PATCH', path, { priority: 'low' }))[1]).toEqual([]);
   expect((await readsOf('POST', `${path}/comments`, { body: 'First' }))[1]).toEqual([]);
   expect((await readsOf('POST', `${path}/comments`, { body: 'Second' }))[1]).toEqual([]);
@@ -120,6 +128,11 @@ test('a fresh issue is read and patched, and its notifications and SLA clocks ar
   const ofMira = { team: 'ENG', title: 'Assigned', assigneeId };
   expect((await readsOf('POST', '/api/v1/issues', ofMira))[1]).toEqual(['inbox_preferences.find_many']);
   expect((await readsOf('POST', '/api/v1/issues', ofMira))[1]).toEqual([]);
+  // A moved issue is found by its former identifier.
+  await readsOf('POST', '/api/v1/teams', { key: 'OPS' });
+  await readsOf('POST', `${path}/move`, { team: 'OPS' });
+  const [{ team }, ofFormer] = await readsOf('GET', `/api/v1/issues/${identifier}`);
+  expect([team.key, ofFormer]).toEqual(['OPS', ['issues.find_aliased', 'former_identifiers.find']]);
   await app.stop();
 });
 

@@ -8,7 +8,7 @@ import type { Context, Directory, View } from '../context.ts';
 import type { Change, Entity, OrderVersion } from './change.ts';
 import type { Columns } from './operations.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
-import type { Source } from './sources.ts';
+import { defineSource, type Source } from './sources.ts';
 import { orderVersionTable } from '../tables.ts';
 
 /** Unique name of an object other than its id, found through a unique index. */
@@ -97,11 +97,15 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
 }
 
 /** Returns functions that find rows as stored, those by id in the entity cache first. */
-function rowsOf<E extends Entity>({ table, columns, source }: FindOptions<E>, select: string) {
+function rowsOf<E extends Entity>({ table, columns, source, alias }: FindOptions<E>, select: string) {
   const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);
   const byIds = tenantStatement<SqlRow>(
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
+  );
+  // A row that is added takes no alias of a row that is not deleted.
+  const ids = defineSource<string>(
+    alias ? [{ table, key: null, columns: new Set(alias.columns), ignoresInserts: true }] : [],
   );
   const readOne = async ({ store, scope }: Context, id: string): Promise<E | null> => {
     const row = await store.readOne(scope, byId, { id });
@@ -120,10 +124,19 @@ function rowsOf<E extends Entity>({ table, columns, source }: FindOptions<E>, se
       });
     },
     async called(ctx: Context, statement: Statement<SqlRow>, values: AliasValues): Promise<E | undefined> {
-      const add = source && ctx.entities.reading(source, ctx.scope);
-      const row = await ctx.store.readOne(ctx.scope, statement, values);
+      const { entities, scope } = ctx;
+      const name = Object.values(values).join(' ');
+      const id = entities.get(ids, scope, name);
+      const cached = id && source ? entities.get(source, scope, id) : null;
+      // Another object may have taken the alias of a deleted one.
+      if (cached && !('deletedAt' in cached && cached.deletedAt !== null)) return cached;
+      const addId = entities.reading(ids, scope);
+      const add = source && entities.reading(source, scope);
+      const row = await ctx.store.readOne(scope, statement, values);
       const entity = row && columns.read(row);
-      if (entity) add?.(entity.id, entity);
+      if (!entity) return undefined;
+      add?.(entity.id, entity);
+      addId(name, entity.id);
       return entity;
     },
     async many(ctx: Context, ids: readonly string[]): Promise<E[]> {
