@@ -39,6 +39,7 @@ export function createEntries(
   let fault: GuestFault | undefined;
 
   const onThread = (): void => {
+    isolate.isOnMain = false;
     entry = isolate.begin(caller.limitMs);
     applied(step, ops).then(said, failed);
   };
@@ -60,6 +61,7 @@ export function createEntries(
     }
   };
   const onMain = (): void => {
+    isolate.isOnMain = true;
     outbox = fault = undefined;
     const usedMs = inline.measure(apply);
     isolate.spend(usedMs);

@@ -32,8 +32,8 @@ export interface Guest {
    * Uses methods of one object because each event and answer takes this path, and closures and promises cost measurable time.
    */
   enter(caller: GuestCaller): void;
-  /** Updates `memoryBytes`. */
-  measureMemory(): void;
+  /** Updates `memoryBytes`, then calls `then`: at once if the last entry was on the main thread. */
+  measureMemory(then: () => void): void;
 }
 
 export type Ivm = typeof IsolatedVm;
@@ -160,9 +160,14 @@ function guestIn(
     runs: 0,
     limitsText: '',
     enter: createEntries(host.inline, isolate, { step, recorder }),
-    measureMemory() {
-      const heap = isolate.vm.getHeapStatisticsSync();
-      guest.memoryBytes = heap.used_heap_size + heap.externally_allocated_size;
+    measureMemory(then) {
+      const read = (heap: IsolatedVm.HeapStatistics): void => {
+        guest.memoryBytes = heap.used_heap_size + heap.externally_allocated_size;
+      };
+      // A thread may still be leaving the isolate, and the main thread must not wait for it.
+      if (!isolate.isOnMain) return void isolate.vm.getHeapStatistics().then(read).then(then, then);
+      read(isolate.vm.getHeapStatisticsSync());
+      then();
     },
   };
   return guest;
@@ -194,6 +199,8 @@ export interface TimedIsolate {
   readonly vm: IsolatedVm.Isolate;
   /** Run that is the culprit if the thread does not stop. */
   currentRun: RunNonce;
+  /** True if the last entry was on the main thread. */
+  isOnMain: boolean;
   /** CPU time of all entries so far, loading included. */
   readonly cpuMs: number;
   /** Starts an entry. Every entry must be ended, also after an error; an entry that is `over` at its end has failed. */
@@ -220,6 +227,7 @@ function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNonce): T
       onCatastrophicError: (message) => host.onCatastrophe(isolate, message),
     }),
     currentRun: run,
+    isOnMain: false,
     get cpuMs() {
       return cpuMs;
     },

@@ -133,12 +133,19 @@ function runIn(guest: Guest, order: Message<'run'>): void {
     mayBlock: order.mayBlock,
     send,
     ready: (waiting) => void ready.push(waiting),
-    offer: (end) => sendEnd(order.run, end, usageOf(run, guest), true),
+    offer(end) {
+      // Not measured before: the answers may follow at once, and another end.
+      sendEnd(order.run, end, usageOf(run, guest), true);
+      measure(guest, run.cpuMs, () => undefined);
+    },
     finish(end) {
       const isReusable = leavesIsolateWell(end);
-      const usage = usageOf(run, guest, isReusable);
-      release(order, guest, isReusable);
-      sendEnd(order.run, end, usage);
+      const close = (): void => {
+        release(order, guest, isReusable);
+        sendEnd(order.run, end, usageOf(run, guest));
+      };
+      if (isReusable) measure(guest, run.cpuMs, close);
+      else close();
     },
     close: () => release(order, guest, true),
   });
@@ -146,12 +153,16 @@ function runIn(guest: Guest, order: Message<'run'>): void {
   run.start(order.handler, order.input);
 }
 
-/** @param isMeasurable false if the isolate may be gone */
-function usageOf({ cpuMs, acked }: GuestRun, guest: Guest, isMeasurable = true): typeof unused {
+function usageOf({ cpuMs, acked }: GuestRun, { memoryBytes }: Guest): typeof unused {
+  return { cpuMs, acked, memoryBytes };
+}
+
+/** Measures the memory of a guest after a run if it is time. */
+function measure(guest: Guest, cpuMs: number, then: () => void): void {
   guest.runs++;
   const isDue = guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs;
-  if (isMeasurable && isDue) guest.measureMemory();
-  return { cpuMs, acked, memoryBytes: guest.memoryBytes };
+  if (isDue) guest.measureMemory(then);
+  else then();
 }
 
 function release({ run, isolate, fresh }: Message<'run'>, guest: Guest, isReusable: boolean): void {
