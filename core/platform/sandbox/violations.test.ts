@@ -18,6 +18,23 @@ test('an install is in quarantine for an hour after a crash, and while it is a s
   expect(areIn('a')).toEqual([false]);
 });
 
+test('an install stays off the main thread for an hour after it blocked one, or was a suspect', () => {
+  let now = 0;
+  const violations = createViolations(() => now);
+  violations.blocked('a');
+  violations.suspect('b');
+  for (const install of ['a', 'b']) {
+    violations.survived(install);
+    violations.forget(install);
+  }
+  const mayBlock = () => ['a', 'b', 'c'].map((install) => violations.mayBlock(install));
+  expect(mayBlock()).toEqual([false, false, true]);
+  now = 3_599_999;
+  expect(mayBlock()).toEqual([false, false, true]);
+  now = 3_600_000;
+  expect(mayBlock()).toEqual([true, true, true]);
+});
+
 test('code that exhausts the CPU is in quarantine for ten minutes, independent of its install; other code is not', () => {
   let now = 0;
   const violations = createViolations(() => now);

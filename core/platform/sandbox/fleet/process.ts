@@ -102,22 +102,26 @@ interface CodeCache {
 function createCodeCache(send: (message: ToSidecar) => void): CodeCache {
   /** Least recently used first, with the install that used each last. Bounded by `codesTotalMax`. */
   const cached = new Map<string, { readonly installId: string; readonly size: number }>();
+  let total = 0;
 
+  const drop = (sha256: string): boolean => {
+    total -= cached.get(sha256)?.size ?? 0;
+    return cached.delete(sha256);
+  };
   const forget = (codes: string[]): void => {
     if (codes.length === 0) return;
-    for (const sha256 of codes) cached.delete(sha256);
+    for (const sha256 of codes) drop(sha256);
     send({ t: 'forget', codes });
   };
 
   return {
     give(sha256, source, installId) {
-      if (!cached.delete(sha256)) send({ t: 'code', sha256, source });
+      if (!drop(sha256)) send({ t: 'code', sha256, source });
       cached.set(sha256, { installId, size: source.length });
-      let total = 0;
-      for (const { size } of cached.values()) total += size;
-      for (const [oldest, { size }] of cached) {
+      total += source.length;
+      if (total <= codesTotalMax) return;
+      for (const oldest of cached.keys()) {
         if (total <= codesTotalMax || oldest === sha256) break;
-        total -= size;
         forget([oldest]);
       }
     },
