@@ -29,8 +29,16 @@ export function programCommand(args: readonly string[], bunArgs: readonly string
   return [...bundleCommand(bundle), `${typedIn}${process.cwd()}`, ...args];
 }
 
+/**
+ * Most processes of tests end within a second of CPU time. The higher tiers of the JIT take an eighth of that, and
+ * the return of free memory to the system some more, without making them faster.
+ */
+const shortLived = ['env', 'BUN_JSC_useDFGJIT=0', 'MIMALLOC_PURGE_DELAY=-1'];
+
 /** Returns the command of one of the programs of the tests. */
 export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] => [
+  // The latency of an arena is measured under load.
+  ...(name === 'arena' ? [] : shortLived),
   process.execPath,
   bundle === '' ? join(import.meta.dir, 'program-process.ts') : join(bundle, 'program-process.js'),
   `${programPrefix}${name}`,
@@ -39,6 +47,7 @@ export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] 
 
 /** The part of the command line before the folder, as in `bin/tatami`. */
 const bundleCommand = (folder: string): string[] => [
+  ...shortLived,
   process.execPath,
   ...cleanBunFlags,
   `--cwd=${packageRoot}`,
