@@ -290,7 +290,8 @@ const besideThemselves: Readonly<Record<string, string>> = {
   'core/platform/sandbox/fleet/spawn.ts':
     'The bundles are embedded, and the executable itself is the entry of the jail.',
   'core/platform/sandbox/locate.ts': 'The files are embedded and unpacked.',
-  'core/platform/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
+  'core/features/sign-in/passwords.ts': 'The thread is an entry of the bundle: core/app/start/threads.ts.',
+  'core/platform/store/writer/thread.ts': 'The thread is an entry of the bundle: core/app/start/threads.ts.',
   'sdk/plugin/bundle.ts': 'The sources of the SDK are embedded and handed to it.',
 };
 
