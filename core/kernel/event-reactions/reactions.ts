@@ -26,6 +26,8 @@ import { acting, nothing, type Reaction } from './reaction.ts';
 const gatherMs = 50;
 /** Time for planning changes before yielding to the event loop (milliseconds). */
 const sliceMs = 1;
+/** Delay in milliseconds after which a position past events without changes is stored. */
+const effectlessMs = 1_000;
 /** Maximum number of attempts to commit the writes of all reactions together while other commits change the same objects. */
 const jointPlansMax = 3;
 /** Maximum number of attempts to commit the writes of one reaction. */
@@ -196,7 +198,8 @@ async function commitPortions(
   if (writing.length === 0) {
     if (portions.some(({ isFar }) => isFar)) await positions.store(scope);
     // Events without changes must not be read again much later: a rule added in the meantime could match them.
-    else if (portions.some(({ hasEvents }) => hasEvents)) positions.storeSoon(scope.workspaceId);
+    else if (portions.some(({ hasEvents }) => hasEvents))
+      positions.storeAfter(effectlessMs, scope.workspaceId);
     return more;
   }
   const storing = positions.along(scope);

@@ -137,7 +137,8 @@ function markSource(consumer: string, positions: ReadonlyMap<string, ConsumerPos
     workspaces: () => positions.keys(),
     unstored(workspaceId) {
       const position = positions.get(workspaceId);
-      return position && position.lowWater > position.stored ? position.lowWater : null;
+      if (!position || position.lowWater <= position.stored) return null;
+      return { sequence: position.lowWater, isDue: position.workedThrough > position.stored };
     },
     opsAt(scope, sequence) {
       const { pastUntil = 0, forgottenThrough = 0 } = positions.get(scope.workspaceId) ?? {};

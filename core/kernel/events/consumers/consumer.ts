@@ -45,6 +45,12 @@ export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
   readonly positions: Positions;
 }
 
+/**
+ * Delay before a mark is stored without another batch. After a crash, events after the stored mark are planned again, and
+ * work that has ended is recognized by its rows.
+ */
+const markMs = 10_000;
+
 interface Marks {
   /** Schedules the storing of the mark of a workspace. Call when its work is done or waits. */
   lookLater(workspaceId: string): void;
@@ -64,7 +70,7 @@ function createMarks(
   const lookLater = (workspaceId: string): void => {
     const position = positions.known(workspaceId);
     if (stopped || !position) return;
-    if (hasNews(position)) stored.storeSoon(workspaceId);
+    if (hasNews(position)) stored.storeAfter(markMs, workspaceId);
     if (position.lagging.size === 0 || timers.has(workspaceId)) return;
     const look = (): void => {
       timers.delete(workspaceId);

@@ -69,6 +69,8 @@ interface LogPosition {
   /** Sequence of the last handled event. */
   at: number;
   stored: number;
+  /** Last event to which the follower subscribes, and from which nothing followed. */
+  effectlessThrough: number;
 }
 
 /** Writes that follow from the next events of a follower. */
@@ -119,7 +121,8 @@ export function createFollower<W>(options: FollowerOptions<W>): Follower<W> {
     workspaces: () => known.keys(),
     unstored(workspaceId) {
       const position = known.get(workspaceId);
-      return position && position.at > position.stored ? position.at : null;
+      if (!position || position.at <= position.stored) return null;
+      return { sequence: position.at, isDue: position.effectlessThrough > position.stored };
     },
     stored(workspaceId, sequence) {
       const position = known.get(workspaceId);
@@ -130,7 +133,7 @@ export function createFollower<W>(options: FollowerOptions<W>): Follower<W> {
     const cached = known.get(scope.workspaceId);
     if (cached) return cached;
     const stored = (await readCursor.one(store, scope, { consumer }))?.sequence ?? 0;
-    const position = { at: stored, stored };
+    const position = { at: stored, stored, effectlessThrough: 0 };
     known.set(scope.workspaceId, position);
     return position;
   };
@@ -157,6 +160,7 @@ export function createFollower<W>(options: FollowerOptions<W>): Follower<W> {
         moved(isStored) {
           position.at = to;
           if (isStored) position.stored = to;
+          else if (hasEvents) position.effectlessThrough = to;
         },
       };
     },

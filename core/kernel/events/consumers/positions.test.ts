@@ -12,7 +12,9 @@ let scope: Scope;
 let store: Store;
 let positions: Positions;
 let timers: (() => void)[];
+let delays: number[];
 let isRefusing: boolean;
+let commits: number;
 let workspaces = 0;
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-positions-'));
@@ -26,30 +28,38 @@ afterAll(async () => {
 beforeEach(() => {
   scope = scopeOf(`00000000-0000-7000-8000-${String(workspaces++).padStart(12, '0')}`);
   timers = [];
+  delays = [];
   isRefusing = false;
+  commits = 0;
   store = {
     ...opened.store,
-    commit: (ops, options) =>
-      isRefusing ? Promise.reject(new StoreError('full', 'full')) : opened.store.commit(ops, options),
+    commit(ops, options) {
+      commits++;
+      return isRefusing ? Promise.reject(new StoreError('full', 'full')) : opened.store.commit(ops, options);
+    },
   };
   const clock = {
     nowMs: () => 0,
     monotonicMs: () => 0,
-    after: (_delayMs: number, run: () => void) => {
+    after: (delayMs: number, run: () => void) => {
       timers.push(run);
-      return () => void (timers = timers.filter((other) => other !== run));
+      delays.push(delayMs);
+      return () => {
+        delays.splice(timers.indexOf(run), 1);
+        timers.splice(timers.indexOf(run), 1);
+      };
     },
   };
   positions = createPositions({ store, clock, log: () => undefined });
 });
 
-/** A reader whose position is `at`. */
-function reader(consumer: string, at: number): { at: number; stored: number } {
-  const position = { at, stored: 0 };
+/** A reader whose position is `at`, and due. */
+function reader(consumer: string, at: number): { at: number; stored: number; isDue: boolean } {
+  const position = { at, stored: 0, isDue: true };
   positions.add({
     consumer,
     workspaces: () => [scope.workspaceId],
-    unstored: () => (position.at > position.stored ? position.at : null),
+    unstored: () => (position.at > position.stored ? { sequence: position.at, isDue: position.isDue } : null),
     stored: (_workspaceId, sequence) => void (position.stored = sequence),
   });
   return position;
@@ -74,36 +84,38 @@ test('the positions of all readers are one statement', async () => {
 
 test('a position stored along with a batch causes no commit of its own', async () => {
   const position = reader('a', 3);
-  positions.storeSoon(scope.workspaceId);
+  positions.storeAfter(1_000, scope.workspaceId);
   const { ops, stored } = positions.along(scope);
   await store.commit(ops);
   stored();
-  const before = opened.store.counts().batches;
   fire();
   await settle();
-  expect([opened.store.counts().batches - before, position.stored, await cursor('a')]).toEqual([0, 3, 3]);
+  expect([commits, position.stored, await cursor('a')]).toEqual([1, 3, 3]);
 });
 
-test('a position that moves on without need waits for another batch', async () => {
-  const position = reader('a', 3);
-  positions.storeSoon(scope.workspaceId);
-  const { ops, stored } = positions.along(scope);
-  await store.commit(ops);
-  stored();
-  position.at = 5;
-  expect(timers.length).toBe(0);
-  // A need that arises while the batch is committed is not forgotten.
-  positions.storeSoon(scope.workspaceId);
-  const next = positions.along(scope);
-  positions.storeSoon(scope.workspaceId);
-  await store.commit(next.ops);
-  next.stored();
-  expect(timers.length).toBe(1);
+test('a position that is not due waits for another batch', async () => {
+  const [idle, due] = [reader('a', 3), reader('b', 4)];
+  idle.isDue = false;
+  due.isDue = false;
+  positions.storeAfter(1_000, scope.workspaceId);
+  fire();
+  await settle();
+  expect(commits).toBe(0);
+  due.isDue = true;
+  positions.storeAfter(1_000, scope.workspaceId);
+  fire();
+  while ((await cursor('b')) !== 4) await settle();
+  expect(await cursor('a')).toBe(3);
+});
+
+test('the earliest of several delays counts', () => {
+  for (const delayMs of [10_000, 1_000, 5_000]) positions.storeAfter(delayMs, scope.workspaceId);
+  expect(delays).toEqual([1_000]);
 });
 
 test('a position of a batch that failed is stored later', async () => {
   reader('a', 3);
-  positions.storeSoon(scope.workspaceId);
+  positions.storeAfter(1_000, scope.workspaceId);
   positions.along(scope);
   fire();
   while ((await cursor('a')) !== 3) await settle();
@@ -111,7 +123,7 @@ test('a position of a batch that failed is stored later', async () => {
 
 test('a position that the store refuses is stored later', async () => {
   reader('a', 3);
-  positions.storeSoon(scope.workspaceId);
+  positions.storeAfter(1_000, scope.workspaceId);
   isRefusing = true;
   fire();
   while (timers.length === 0) await settle();
@@ -129,7 +141,7 @@ test('a position never goes back, also not behind one that another process has s
   other.add({
     consumer: 'a',
     workspaces: () => [scope.workspaceId],
-    unstored: () => 9,
+    unstored: () => ({ sequence: 9, isDue: true }),
     stored: () => undefined,
   });
   await other.store(scope);

@@ -28,8 +28,8 @@ const advance = tenantStatement(
    ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
 );
 
-/** Delay in milliseconds after which positions are stored without another batch; events after them are read again after a crash. */
-const storeMs = 1_000;
+/** Delay after a failed attempt to store positions. */
+const againMs = 1_000;
 
 /** A reader of the log in all workspaces. */
 export interface PositionSource {
@@ -38,11 +38,17 @@ export interface PositionSource {
   /** Returns the workspaces whose position is in memory. */
   workspaces(): Iterable<string>;
   /** Returns the position up to which the events need not be read again; null if that is stored. */
-  unstored(workspaceId: string): number | null;
+  unstored(workspaceId: string): Unstored | null;
   /** Returns ops for the batch that stores a position. */
   opsAt?(scope: Scope, sequence: number): readonly Op[];
   /** Called once the position is durable. */
   stored(workspaceId: string, sequence: number): void;
+}
+
+interface Unstored {
+  readonly sequence: number;
+  /** False if it need not be stored without another batch: nothing followed from the events after the stored position. */
+  readonly isDue: boolean;
 }
 
 interface Storing {
@@ -53,13 +59,16 @@ interface Storing {
 
 export interface Positions {
   add(source: PositionSource): void;
-  /** Stores the positions of a workspace within a second, unless a batch stores them earlier. Failures are retried. */
-  storeSoon(workspaceId: string): void;
+  /**
+   * Stores the positions of a workspace after a delay in milliseconds, unless a batch has stored those that are due.
+   * Failures are retried.
+   */
+  storeAfter(delayMs: number, workspaceId: string): void;
   /** Returns the ops that store the positions of a workspace along with a batch. */
   along(scope: Scope): Storing;
   /** @throws StoreError */
   store(scope: Scope): Promise<void>;
-  /** Stores the positions that timers wait for now. Failures are only logged. */
+  /** Stores the positions that are due now. Failures are only logged. */
   settled(): Promise<void>;
   /** Stops the timers and stores the positions of all workspaces. Failures are only logged. */
   stop(): Promise<void>;
@@ -76,7 +85,6 @@ export function createPositions(options: {
   let isStopped = false;
 
   const store = async (scope: Scope): Promise<void> => {
-    timers.cancel(scope.workspaceId);
     const { ops, stored } = alongOf(sources, scope);
     if (ops.length === 0) return;
     const outcome = await options.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
@@ -93,35 +101,25 @@ export function createPositions(options: {
       return false;
     }
   };
-  const storeSoon = (workspaceId: string): void => {
+  const storeDue = async (workspaceId: string): Promise<void> => {
+    const isDue = sources.some((source) => source.unstored(workspaceId)?.isDue);
+    if (isDue && !(await tryToStore(workspaceId))) storeAfter(againMs, workspaceId);
+  };
+  const storeAfter = (delayMs: number, workspaceId: string): void => {
     if (isStopped) return;
-    const look = async (): Promise<void> => {
-      if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
-    };
-    timers.start(workspaceId, () => void look());
+    timers.start(workspaceId, delayMs, () => void storeDue(workspaceId));
   };
   return {
     add: (source) => void sources.push(source),
-    storeSoon,
-    along(scope) {
-      const { ops, stored } = alongOf(sources, scope);
-      const cancelSame = timers.same(scope.workspaceId);
-      return {
-        ops,
-        stored() {
-          stored();
-          cancelSame();
-        },
-      };
-    },
+    storeAfter,
+    along: (scope) => alongOf(sources, scope),
     store,
     async settled() {
-      for (const workspaceId of timers.workspaces())
-        if (!(await tryToStore(workspaceId))) storeSoon(workspaceId);
+      for (const workspaceId of timers.cancelAll()) await storeDue(workspaceId);
     },
     async stop() {
       isStopped = true;
-      for (const workspaceId of timers.workspaces()) timers.cancel(workspaceId);
+      timers.cancelAll();
       const workspaces = new Set(sources.flatMap((source) => [...source.workspaces()]));
       // Together, so that the batches share commits.
       await Promise.all([...workspaces].map(tryToStore));
@@ -131,8 +129,8 @@ export function createPositions(options: {
 
 function alongOf(sources: readonly PositionSource[], scope: Scope): Storing {
   const moved = sources.flatMap((source) => {
-    const sequence = source.unstored(scope.workspaceId);
-    return sequence === null ? [] : [{ source, sequence }];
+    const unstored = source.unstored(scope.workspaceId);
+    return unstored ? [{ source, sequence: unstored.sequence }] : [];
   });
   if (moved.length === 0) return { ops: [], stored: () => undefined };
   const positions = Object.fromEntries(moved.map(({ source, sequence }) => [source.consumer, sequence]));
@@ -147,29 +145,28 @@ function alongOf(sources: readonly PositionSource[], scope: Scope): Storing {
   };
 }
 
-/** Timers of the workspaces with positions to store. */
+/** One timer for each workspace with positions to store. */
 function createTimers(clock: Clock) {
-  const timers = new Map<string, { starts: number; readonly cancel: () => void }>();
-  const cancel = (workspaceId: string): void => {
-    timers.get(workspaceId)?.cancel();
-    timers.delete(workspaceId);
-  };
+  const timers = new Map<string, { readonly dueMs: number; readonly cancel: () => void }>();
   return {
-    cancel,
-    workspaces: (): string[] => [...timers.keys()],
-    /** A timer that runs already is not started again. */
-    start(workspaceId: string, run: () => void): void {
+    /** A timer that runs already and ends earlier stays. */
+    start(workspaceId: string, delayMs: number, run: () => void): void {
       const timer = timers.get(workspaceId);
-      if (timer) timer.starts++;
-      else timers.set(workspaceId, { starts: 1, cancel: clock.after(storeMs, run) });
+      const dueMs = clock.monotonicMs() + delayMs;
+      if (timer && timer.dueMs <= dueMs) return;
+      timer?.cancel();
+      const cancel = clock.after(delayMs, () => {
+        timers.delete(workspaceId);
+        run();
+      });
+      timers.set(workspaceId, { dueMs, cancel });
     },
-    /** Returns a function that cancels the timer of now, unless it is started again in the meantime. */
-    same(workspaceId: string): () => void {
-      const timer = timers.get(workspaceId);
-      const starts = timer?.starts;
-      return () => {
-        if (timer && timer.starts === starts && timers.get(workspaceId) === timer) cancel(workspaceId);
-      };
+    /** @returns the workspaces that had a timer */
+    cancelAll(): readonly string[] {
+      const workspaces = [...timers.keys()];
+      for (const { cancel } of timers.values()) cancel();
+      timers.clear();
+      return workspaces;
     },
   };
 }
