@@ -83,7 +83,7 @@ test('after the examples, the generated files are written and the types check', 
   await passes(bun, 'fmt', '--no-script', '--check', 'core');
 }, 60_000);
 
-test('the contract-driven tests cover the new resource without changes', async () => {
+test('the contract-driven tests cover the new resource without changes, and the new timer fires once', async () => {
   await passes(
     bun,
     'test',
@@ -94,12 +94,9 @@ test('the contract-driven tests cover the new resource without changes', async (
     'test/rights/roles.test.ts',
     'test/api/event-types.test.ts',
     'test/tables.test.ts',
+    'test/features/objectives.test.ts',
   );
 }, 120_000);
-
-test('the new timer fires once, with its event', async () => {
-  await passes(bun, 'test', '--timeout=60000', 'test/features/objectives.test.ts');
-}, 60_000);
 
 test('the new setting and the new check are shown', async () => {
   const help = await run(bun, 'core/main.ts', 'serve', '--help');

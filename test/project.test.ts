@@ -6,8 +6,16 @@ import { join } from 'node:path';
 import { generatedFiles, typesFolder } from '../build/generate/files.ts';
 import { root, sources } from './imports.ts';
 
+/** The type-aware part of the linter is a Go program: without collections below 1 GiB it takes a quarter less CPU time. */
+const rarelyCollecting = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
+
 function run(...command: string[]): { code: number; output: string } {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root, stdout: 'pipe', stderr: 'pipe' });
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, {
+    cwd: root,
+    env: { ...process.env, ...rarelyCollecting },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   return { code: exitCode, output: stdout.toString() + stderr.toString() };
 }
 
