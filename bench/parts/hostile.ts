@@ -54,7 +54,7 @@ export function hostile(effort: Effort): Promise<Findings> {
           yardstick: sides.without.p99Ms,
           unit: 'ms',
           cpuRatio: null,
-          reach: 2,
+          reach: 1.5,
           bound: 'most',
           sides: { 'beside them': sides.ours, without: sides.without },
         }),

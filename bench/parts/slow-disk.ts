@@ -85,7 +85,7 @@ function findings(
         yardstick: alone.p50Ms,
         unit: 'ms',
         cpuRatio: null,
-        reach: 2.5,
+        reach: 2,
         bound: 'most',
         sides: { alone },
       }),

@@ -30,7 +30,7 @@ interface Ours {
   readonly counted: readonly number[];
 }
 
-const reachOf: Readonly<Record<HttpClient, number>> = { fetch: 0.4, egress: 0.55 };
+const reachOf: Readonly<Record<HttpClient, number>> = { fetch: 0.45, egress: 0.6 };
 
 export async function webhooks(effort: Effort): Promise<Findings> {
   const parts = [await throughput(effort), await hanging(effort), await backlog(effort)];
@@ -129,6 +129,7 @@ function throughput(effort: Effort): Promise<Findings> {
         unit: '/s',
         cpuRatio: sides[client].cpuUs / sides.ours.cpuUs,
         reach: reachOf[client],
+        isByCpu: true,
         bound: 'least',
         sides: client === 'egress' ? sides : {},
       });
