@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Change } from '../core/kernel/changes/change.ts';
 import type { Context } from '../core/kernel/context.ts';
 import { createFreshEvents } from '../core/kernel/events/consumers/fresh.ts';
+import { createProjections } from '../core/kernel/events/consumers/projections.ts';
 import { createPositions, moveCursor } from '../core/kernel/events/consumers/positions.ts';
 import { projectModel } from '../core/features/projects/index.ts';
 import {
@@ -204,6 +205,24 @@ test('a reaction whose writes cannot be committed does not stop the others', asy
   while ((await described()) !== ' beside') await new Promise((resolve) => setImmediate(resolve));
   await both.stop();
   expect(await described()).toBe(' beside');
+});
+
+test('a projection that fails does not stop the reactions', async () => {
+  const project = await make('/projects', { name: 'Beside a projection' });
+  const positions = createPositions({ ...app.services, clock: app.clock });
+  const source = { store: app.services.store, fresh: createFreshEvents(), positions };
+  const failing = createProjections(source, [
+    { name: 'failing', subscribesTo: () => true, project: () => Promise.reject(new Error('not today')) },
+  ]);
+  const { committer } = app;
+  const services = { ...app.services, projections: failing };
+  const one = createReactions({ ...source, services, committer, directoryOf }, [marking('projected')]);
+  await one.start();
+  await one.settled();
+  await one.stop();
+  const { json } = await app.call('GET', `${v1}/projects/${project.id}`);
+  expect(json.description).toBe(' projected');
+  expect(app.logs.some(({ message }) => message === 'projection failed')).toBe(true);
 });
 
 test('a later rule does not reprocess events that had no effect', async () => {

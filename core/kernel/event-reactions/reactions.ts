@@ -11,12 +11,14 @@ import {
   createFollower,
   createPages,
   type Follower,
+  type Pages,
   type Plan,
   type Portion,
 } from '../events/consumers/followers.ts';
 import type { FreshEvents } from '../events/consumers/fresh.ts';
 import type { Positions } from '../events/consumers/positions.ts';
 import type { EventRow } from '../events/event.ts';
+import type { Step } from '../events/reading.ts';
 import { acting, nothing, type Reaction } from './reaction.ts';
 
 /**
@@ -50,8 +52,8 @@ export interface ReactionOptions {
 
 export function createReactions(options: ReactionOptions, reactions: readonly Reaction[]): Reactions {
   const { store, log } = options.services;
-  const reader = createReader(options, reactions);
-  const { wake, rest, stop } = createLoops({ name: 'reactions', log, ...reader });
+  const step = createStep(options, reactions);
+  const { wake, rest, stop } = createLoops({ name: 'reactions', log, step });
   const gathered = gather(wake);
   let hasStarted = false;
   options.fresh.onAdded((workspaceId) => {
@@ -98,12 +100,7 @@ function gather(wake: (workspaceId: string) => void) {
   };
 }
 
-interface Reader {
-  step(scope: Scope): Promise<boolean>;
-  onRest(workspaceId: string): void;
-}
-
-function createReader(options: ReactionOptions, reactions: readonly Reaction[]): Reader {
+function createStep(options: ReactionOptions, reactions: readonly Reaction[]): Step {
   const { services, positions, fresh } = options;
   const { store, projections } = services;
   const followers = reactions.map((reaction) =>
@@ -125,28 +122,45 @@ function createReader(options: ReactionOptions, reactions: readonly Reaction[]):
     for (const follower of some) portions.push(await follower.next(scope, pages));
     if (!isProjecting) return commitPortions(options, scope, portions);
     return projections.exclusively(scope, async () => {
-      for (const follower of projections.followers) {
-        const portion = await follower.next(scope, pages);
-        portions.push({ ...portion, writes: { changes: [], ops: portion.writes } });
-      }
+      portions.push(...(await project(services, scope, pages)));
       return commitPortions(options, scope, portions);
     });
   };
-  return {
-    async step(scope) {
-      try {
-        for (let plans = 0; plans < jointPlansMax; plans++) {
-          const more = await attempt(scope, followers, true);
-          if (more !== null) return more;
-        }
-        return await commitApart(scope, followers, attempt);
-      } catch (error) {
-        for (const { forget } of all) forget(scope.workspaceId);
-        throw error;
+  return async (scope) => {
+    try {
+      for (let plans = 0; plans < jointPlansMax; plans++) {
+        const more = await attempt(scope, followers, true);
+        if (more !== null) return more;
       }
-    },
-    onRest: () => undefined,
+      return await commitApart(scope, followers, attempt);
+    } catch (error) {
+      for (const { forget } of all) forget(scope.workspaceId);
+      throw error;
+    }
   };
+}
+
+/** A failure, for example of a missing archive file, is logged, and does not stop the reactions. The next step tries again. */
+async function project(
+  { projections, log }: Services,
+  scope: Scope,
+  pages: Pages,
+): Promise<Portion<PlannedWrites>[]> {
+  const portions: Portion<PlannedWrites>[] = [];
+  for (const follower of projections.followers)
+    try {
+      const portion = await follower.next(scope, pages);
+      portions.push({ ...portion, writes: { changes: [], ops: portion.writes } });
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const { workspaceId } = scope;
+      log('error', 'projection failed', {
+        consumer: follower.consumer,
+        workspaceId,
+        error: errorForLog(error),
+      });
+    }
+  return portions;
 }
 
 /**

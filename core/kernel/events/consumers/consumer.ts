@@ -156,7 +156,7 @@ interface LoopsOptions {
   readonly log: Log;
   readonly step: Step;
   /** Called when a workspace has no more work for now. */
-  onRest(workspaceId: string): void;
+  onRest?(workspaceId: string): void;
 }
 
 interface Loops {
@@ -210,7 +210,7 @@ export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
       run(workspaceId).finally(() => {
         running.delete(workspaceId);
         if (woken.has(workspaceId)) wake(workspaceId);
-        else onRest(workspaceId);
+        else onRest?.(workspaceId);
         steps.notify();
         rests.notify();
       }),

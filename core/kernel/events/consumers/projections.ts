@@ -1,6 +1,7 @@
 // Projections are tables that follow from the log alone, such as the search index. They are written in the background
 // together with reactions, and before a read that needs the events up to now. The rows of one workspace are planned and
 // committed by one caller at a time.
+import { ArchiveError } from '../../../platform/store/files/archive.ts';
 import { type Op, type Scope, type Store, StoreError } from '../../../platform/store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventRow } from '../event.ts';
@@ -27,7 +28,7 @@ export interface Projections {
   exclusively<T>(scope: Scope, work: () => Promise<T>): Promise<T>;
   /**
    * Writes the projections of all events so far.
-   * @returns false if the store refuses writes, or if events are left after `untilMs` of `performance.now`
+   * @returns false if the store refuses writes, an archive file is missing, or events are left after `untilMs` of `performance.now`
    */
   catchUp(scope: Scope, untilMs: number): Promise<boolean>;
 }
@@ -83,7 +84,7 @@ export function createProjections(
           return true;
         } catch (error) {
           for (const { forget } of followers) forget(scope.workspaceId);
-          if (error instanceof StoreError) return false;
+          if (error instanceof StoreError || error instanceof ArchiveError) return false;
           throw error;
         }
       }),
