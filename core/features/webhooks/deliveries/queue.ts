@@ -3,6 +3,7 @@
 // cannot break a chain, and a retrying delivery only delays deliveries of the same issue (or other object).
 import {
   neverMs,
+  addedWork,
   returningWork,
   type Leases,
   type WorkQueue,
@@ -25,8 +26,8 @@ const addInOrder = tenantStatement<WorkRow>(
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
    SELECT :ws, :id, 'delivery', :endpointId, CASE WHEN behind THEN :never ELSE :dueAt END,
      CASE WHEN behind THEN 0 ELSE :leaseUntil END, CASE WHEN behind THEN NULL ELSE :owner END, 1
-   FROM (SELECT EXISTS (${ahead}) AS behind)
-   ${returningWork}`,
+   FROM (SELECT EXISTS (${ahead}) AS behind)`,
+  { returning: addedWork },
 );
 const free = tenantStatement<WorkRow>(
   'due_work.free_next',

@@ -21,8 +21,7 @@ export interface WorkOps extends Leases {
   /** Adds the rows of work that is already running. @param stored called for each once it has its row */
   addLeased<K extends UnderWay>(scope: Scope, work: readonly K[], stored: (one: K) => void): Op;
   /**
-   * Wraps a caller's statement that makes rows due and ends with `returningWork`, so that the queue takes the
-   * returned rows.
+   * Wraps a caller's statement that makes rows due and returns `WorkRow`s, so that the queue takes them.
    */
   due(op: Op): Op;
   /** Leases for planning many rows: each counts against the quota although none is stored yet. */

@@ -16,7 +16,7 @@ import { createWorkers, type WorkItem, againMs } from './window.ts';
 import { WithoutRows } from './without-rows.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 
-export { neverMs, returningWork } from './rows.ts';
+export { addedWork, neverMs, returningWork } from './rows.ts';
 export type { Leases } from './claim.ts';
 export type { Unit, UnitRows } from './units.ts';
 export type { WorkItem } from './window.ts';
