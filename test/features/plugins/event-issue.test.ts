@@ -84,6 +84,7 @@ test('events of parts of an issue have the issue, and other events have none', a
     'reaction.added',
     'issue.subscribed',
     'issue.relation_added',
+    'sla.started',
     'label.created',
   ];
   const plugin = await listen(
@@ -97,6 +98,8 @@ test('events of parts of an issue have the issue, and other events have none', a
   await call('POST', `/issues/${one.id}/relations`, { type: 'blocks', issueId: other.id });
   await call('DELETE', `/subscribers/${one.id}/me`);
   await call('PUT', `/subscribers/${one.id}/me`);
+  await call('POST', '/sla-policies', { name: 'Late', targetMinutes: 60, filter: { title: 'Late' } });
+  await create('Late');
   await call('POST', '/labels', { name: 'New' });
   const seen = new Map((await logged(plugin)) as [string, string | null][]);
   expect(Object.fromEntries(types.map((type) => [type, seen.get(type)]))).toEqual({
@@ -104,6 +107,7 @@ test('events of parts of an issue have the issue, and other events have none', a
     'reaction.added': 'One',
     'issue.subscribed': 'One',
     'issue.relation_added': 'One',
+    'sla.started': 'Late',
     'label.created': null,
   });
   await remove(plugin);
