@@ -91,7 +91,7 @@ const counted = tenantStatement<{ consumer: string; sequence: number }>(
 );
 const count = tenantStatement(
   'writer_test.count',
-  'UPDATE cursors SET sequence = sequence + :by WHERE consumer = :consumer AND workspace_id = :ws',
+  'UPDATE cursors SET sequence = sequence + :by WHERE consumer = :consumer AND workspace_id = :ws AND :by > 0',
   { chained: true, returning: counted },
 );
 
@@ -100,7 +100,7 @@ test('a write returns the row of its select, and none if it changed nothing', as
   const outcome = await store.commit([
     tenantOp(scope, put, { consumer: 'a' }),
     tenantOp(scope, count, { consumer: 'a', by: 4 }),
-    tenantOp(scope, count, { consumer: 'b', by: 4 }),
+    tenantOp(scope, count, { consumer: 'a', by: 0 }),
   ]);
   expect(outcome).toEqual({ ok: true, rows: [[], [{ consumer: 'a', sequence: 5 }], []] });
 });
