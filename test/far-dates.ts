@@ -1,8 +1,10 @@
 // Runs tests on another date: `bun test/far-dates.ts`, with the usage below. Needs libfaketime.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeTimeEnv, fakeTimeLibrary } from './faults/faketime.ts';
-import { bundleVariable, openBundle } from './program.ts';
+import { inMemory } from './memory-disk.ts';
+import { bundleVariable, cheaper, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 const days = (count: number): number => Date.now() + count * 86_400_000;
@@ -90,10 +92,16 @@ async function runOn(name: string, { startMs, timeZone }: Day, files: readonly s
   console.log(`\n${name}: ${new Date(startMs).toISOString()}, ${timeZone}`);
   // These tests measure no latency under load, so three run at a time.
   const { exited } = Bun.spawn(
-    [process.execPath, 'test', '--timeout', '60000', '--parallel=3', '--no-isolate', ...files],
+    [
+      ...inMemory(temporary),
+      ...[process.execPath, 'test', '--timeout', '60000', '--parallel=3', '--no-isolate', ...files],
+    ],
     {
       cwd: root,
-      env: { ...process.env, [bundleVariable]: bundle, ...fakeTimeEnv(offsetSeconds), TZ: timeZone },
+      env: {
+        ...{ ...process.env, [bundleVariable]: bundle, ...cheaper },
+        ...{ ...fakeTimeEnv(offsetSeconds), TZ: timeZone },
+      },
       stdio: ['ignore', 'inherit', 'inherit'],
     },
   );
@@ -117,6 +125,8 @@ if (fakeTimeLibrary === null) {
   process.exit(0);
 }
 const bundle = await openBundle();
+const temporary = mkdtempSync(join(tmpdir(), 'tatami-files-'));
+process.on('exit', () => rmSync(temporary, { recursive: true }));
 const files = flags.has('--all') ? [] : filesThatTouchTime();
 for (const [name, day] of Object.entries(calendar))
   if (requestedDays.length === 0 || requestedDays.includes(name))

@@ -30,6 +30,12 @@ export function programCommand(args: readonly string[], bunArgs: readonly string
 }
 
 /**
+ * Environment of `bun test` for files whose speed does not matter. The highest JIT tier takes 13 % of their CPU time
+ * without making them faster, and the return of free memory to the system 4 %.
+ */
+export const cheaper = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' };
+
+/**
  * Most processes of tests end within a second of CPU time. The higher tiers of the JIT take an eighth of that, and
  * the return of free memory to the system some more, without making them faster.
  */
