@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { composedStatement, type Params, type Statement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type CommittedBatch, type Op } from '../../platform/store/store.ts';
 import { EntityCache, type PlannedEntity } from './entity-cache.ts';
-import { amends, defineSource } from './sources.ts';
+import { amends, defineSource, frozen } from './sources.ts';
 
 interface Thing {
   readonly id: string;
@@ -19,7 +19,7 @@ const things = defineSource<Thing>(
   ],
   {
     assigned: 'number',
-    settle: (left) => (left.tags.length > 2 ? undefined : { ...left, tags: left.tags.toSorted() }),
+    settle: (left) => (left.tags.length > 2 ? undefined : frozen({ ...left, tags: left.tags.toSorted() })),
   },
 );
 const parts = defineSource<readonly string[]>([

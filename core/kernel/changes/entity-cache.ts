@@ -3,11 +3,12 @@
 // read: never of a commit that has not succeeded, and never older than the last one that has.
 import type { CommittedBatch, Op, Scope, Store } from '../../platform/store/store.ts';
 import type { Entity } from './change.ts';
-import { type AnySource, type Source, targetsOf } from './sources.ts';
+import { charactersOf, frozen, targetsOf, type AnySource, type Source } from './sources.ts';
 
 /** Characters of the cached texts, with an estimate for the rest of each value. */
 const cachedCharactersMax = 16 * 1024 * 1024;
 const overhead = 600;
+const overheadOfList = 150;
 
 /** Entity that a batch leaves, and the ops that write it. */
 export interface PlannedEntity {
@@ -77,7 +78,7 @@ export class EntityCache {
         this.#remove(entry);
         return undefined;
       }
-      entry.value = frozen(settled);
+      entry.value = settled;
       entry.isLeft = false;
     }
     return entry.value as V | null;
@@ -220,7 +221,8 @@ export class EntityCache {
     if (bucket.entries.size === 0) siblings.set(workspaceId, bucket);
     const old = bucket.entries.get(key);
     if (old) this.#forget(old);
-    const characters = charactersOf(value) + overhead;
+    const texts = value === null ? 0 : (source.characters ?? charactersOf)(value as never);
+    const characters = texts + (Array.isArray(value) ? overheadOfList : overhead);
     const entry = { bucket, key, characters, value, shown: null, isLeft, isUsed: false };
     bucket.entries.set(key, entry);
     this.#order.add(entry);
@@ -282,21 +284,3 @@ const learnedIn = ({ rows }: CommittedBatch, op: number): number | null => {
   const learned = rows[op]?.[0]?.learned ?? null;
   return learned === null ? null : Number(learned);
 };
-
-/** Counts the characters of texts at any depth. */
-function charactersOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  let characters = 0;
-  for (const name in value) characters += charactersOf((value as Record<string, unknown>)[name]);
-  return characters;
-}
-
-function frozen<V>(value: V): V {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
-  for (const name in value) {
-    const inner = value[name];
-    if (typeof inner === 'object' && inner !== null) frozen(inner);
-  }
-  return Object.freeze(value);
-}

@@ -12,7 +12,7 @@ import {
 import { type Op, type Scope, tenantOp } from '../../platform/store/store.ts';
 import type { Context } from '../context.ts';
 import type { ChangeSet, Entity, NewEntity } from './change.ts';
-import { defineSource, type Dependency, type Source } from './sources.ts';
+import { charactersOf, defineSource, frozen, type Dependency, type Source } from './sources.ts';
 import type { EntityModel } from './model.ts';
 
 /**
@@ -162,8 +162,18 @@ function sourceOf<E extends Entity>(
     {
       assigned: computing.assigned,
       settle: (left) => settled(left, settling) as E | undefined,
+      characters: charactersReader(fields) as (entity: E) => number,
     },
   );
+}
+
+/** Compiles the reads of all fields, which cost a fraction of an enumeration. */
+function charactersReader(fields: readonly MappedField[]): (entity: object) => number {
+  const parts = fields.map(({ name }) => `deep(entity[${JSON.stringify(name)}])`);
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted, and come from contracts
+  return new Function('deep', `return (entity) => ${parts.join(' + ') || '0'};`)(charactersOf) as (
+    entity: object,
+  ) => number;
 }
 
 interface Settling {
@@ -188,9 +198,9 @@ function settled(left: Entity, settling: Settling): Entity | undefined {
   for (const field of others) {
     const value = settledValue(left, field, settling);
     if (value === undefined) return undefined;
-    entity[field.name] = value;
+    entity[field.name] = frozen(value);
   }
-  return entity as object as Entity;
+  return Object.freeze(entity) as object as Entity;
 }
 
 function settledValue(

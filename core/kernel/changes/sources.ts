@@ -18,10 +18,12 @@ export interface Source<V> {
   /** Distinguishes sources in the keys of the cache. */
   readonly number: number;
   /**
-   * Returns the value that a read returns after the commit of a change; undefined if only a read can tell.
+   * Returns the frozen value that a read returns after the commit of a change; undefined if only a read can tell.
    * @param left value as the change has it, with its commit-assigned value
    */
   settle?(left: V): V | undefined;
+  /** Returns the characters of the texts of a value; default: counts them at any depth. */
+  characters?(value: V): number;
   /** Field with the commit-assigned value, which is null in a change that waits for it. */
   readonly assigned?: string | null;
   /** Sources of lists, by the same key, that are empty when the entity is created. */
@@ -41,7 +43,7 @@ let sources = 0;
 /** Declares a source. Call once per source, while the program loads. */
 export function defineSource<V>(
   dependencies: readonly Dependency[],
-  parts: Pick<Source<V>, 'settle' | 'assigned'> = {},
+  parts: Omit<Source<V>, 'number' | 'lists'> = {},
 ): Source<V> {
   const source: Source<V> = { ...parts, number: sources++, lists: [] };
   for (const dependency of dependencies) {
@@ -118,4 +120,23 @@ function findTargets(statement: Statement<unknown>): readonly Target[] {
 function matters({ columns, ignoresInserts }: Dependency, effect: Effect): boolean {
   if (effect.kind === 'insert') return !ignoresInserts;
   return effect.columns === null || [...effect.columns].some((column) => columns.has(column));
+}
+
+/** Counts the characters of texts at any depth. */
+export function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let characters = 0;
+  for (const name in value) characters += charactersOf((value as Record<string, unknown>)[name]);
+  return characters;
+}
+
+/** Freezes a value at any depth. */
+export function frozen<V>(value: V): V {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const name in value) {
+    const inner = value[name];
+    if (typeof inner === 'object' && inner !== null) frozen(inner);
+  }
+  return Object.freeze(value);
 }
