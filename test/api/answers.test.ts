@@ -100,7 +100,7 @@ test('an unexpected fault is answered with 500 without its text, and is logged w
   const { store } = app.services;
   const readOne = store.readOne;
   store.readOne = () => Promise.reject(new Error('secret detail of the inside'));
-  const reply = await app.call('GET', '/api/v1/issues/iss_00000000000000000000000001');
+  const reply = await app.call('GET', '/api/v1/issues/iss_00000000000000000000000009');
   store.readOne = readOne;
   expect(reply).toMatchObject({ status: 500, json: { error: { code: 'internal_error' } } });
   expect(reply.text).not.toContain('secret detail');

@@ -139,7 +139,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     const { store } = app.services;
     const { readOne } = store;
     store.readOne = () => Promise.reject(new Error('made by the test'));
-    const reply = await app.call('GET', `${issues}/${issue.id}`);
+    const reply = await app.call('GET', `${issues}/iss_00000000000000000000000009`);
     store.readOne = readOne;
     return reply;
   },
