@@ -48,6 +48,8 @@ test('each issue gets its type, priority and labels, with confidence and evidenc
 test('requests write nothing, and a key or a team does not change the response', async () => {
   const before = [await app.lastSequence(), await rowsOf(app, app.workspace.workspaceId)];
   await app.call('POST', '/api/v1/issues', { team: 'ENG', ...crash });
+  // The index of the search is written after the response.
+  await app.settled();
   const after = [await app.lastSequence(), await rowsOf(app, app.workspace.workspaceId)];
   expect(after).not.toEqual(before);
   const plain = await ask([crash]);
