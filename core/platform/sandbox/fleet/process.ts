@@ -315,8 +315,17 @@ function killOnce(life: Life, reason: string): void {
   life.killReason = reason;
   const { child, pid } = life;
   // Kills the sidecar itself, not its parent `unshare`, which then exits only after the sidecar is gone.
-  if (child && pid !== child.pid) process.kill(pid, 'SIGKILL');
+  if (child && pid !== child.pid) killIfAlive(pid);
   else child?.kill('SIGKILL');
+}
+
+/** A sidecar that has just died is still known until its parent has exited. */
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ESRCH') throw error;
+  }
 }
 
 /** @returns the reason of the exit */
