@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { composedStatement, type Params, type Statement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type CommittedBatch, type Op } from '../../platform/store/store.ts';
 import { EntityCache, type PlannedEntity } from './entity-cache.ts';
-import { amends, defineSource, frozen } from './sources.ts';
+import { amends, defineList, defineSource, frozen } from './sources.ts';
 
 interface Thing {
   readonly id: string;
@@ -22,10 +22,7 @@ const things = defineSource<Thing>(
     settle: (left) => (left.tags.length > 2 ? undefined : frozen({ ...left, tags: left.tags.toSorted() })),
   },
 );
-const parts = defineSource<readonly string[]>([
-  { table: 'cached_parts', key: 'thing_id', columns: new Set(['thing_id']) },
-]);
-things.lists.push(parts as never);
+const parts = defineList<string>(things as never, 'cached_parts', 'thing_id');
 
 const insert = composedStatement('INSERT INTO cached_things (workspace_id, id) VALUES (:ws, :id)');
 const update = composedStatement(
@@ -41,6 +38,7 @@ const tag = composedStatement(
   'INSERT INTO cached_tags (workspace_id, thing_id, tag) VALUES (:ws, :id, :tag)',
 );
 const untag = composedStatement('DELETE FROM cached_tags WHERE workspace_id = :ws AND tag = :tag');
+const clearParts = composedStatement('DELETE FROM cached_parts WHERE workspace_id = :ws');
 const part = composedStatement('INSERT INTO cached_parts (workspace_id, thing_id) VALUES (:ws, :id)');
 const sweep = composedStatement("UPDATE cached_things SET name = 'swept'");
 
@@ -196,12 +194,27 @@ test('a value that was read before a commit is not cached after it', async () =>
 
 test('a new part makes the list of its entity unknown, also in the batch of the creation', () => {
   const { commit, cache } = begin();
-  commit([op(insert)], [{ after: one }]);
-  commit([op(part)]);
-  expect(cache.get(parts, scope, 'one')).toBeUndefined();
+  for (const write of [part, clearParts]) {
+    commit([op(insert)], [{ after: one }]);
+    expect(cache.get(parts, scope, 'one')).toEqual([]);
+    commit([op(write)]);
+    expect(cache.get(parts, scope, 'one')).toBeUndefined();
+  }
   const ops = [op(insert), op(part)];
   commit(ops, [{ after: one, ops: [ops[0]!] }]);
   expect(cache.get(parts, scope, 'one')).toBeUndefined();
+});
+
+test('an update of an entity keeps its empty lists, unless its batch writes a part', () => {
+  for (const more of [[], [op(part)]]) {
+    const { commit, get, cache } = begin();
+    commit([op(insert)], [{ after: one }]);
+    const before = get()!;
+    const ops = [op(update, { id: 'one', name: 'Two' }), ...more];
+    commit(ops, [{ before, after: { ...one, version: 2, name: 'Two' }, ops: [ops[0]!] }]);
+    expect(get()?.name).toBe('Two');
+    expect(cache.get(parts, scope, 'one')).toEqual(more.length === 0 ? [] : undefined);
+  }
 });
 
 test('writes of others empty the cache', async () => {

@@ -36,6 +36,8 @@ interface Entry {
   isLeft: boolean;
   /** True if the value was read since the last search for values to evict. */
   isUsed: boolean;
+  /** Lists of the entity that are known to be empty, which saves values of their own. */
+  emptyLists: readonly AnySource[];
 }
 
 /** Values of one source in one workspace. */
@@ -70,7 +72,7 @@ export class EntityCache {
   /** Returns a cached value, which must not be changed: null if there is no row, undefined if the cache does not know. */
   get<V>(source: Source<V>, { workspaceId }: Scope, key: string): V | null | undefined {
     const entry = this.#find(source as AnySource, workspaceId, key);
-    if (!entry) return undefined;
+    if (!entry) return this.#isEmptyList(source as AnySource, workspaceId, key) ? (none as V) : undefined;
     entry.isUsed = true;
     if (entry.isLeft) {
       const settled = source.settle?.(entry.value as V);
@@ -154,22 +156,35 @@ export class EntityCache {
   #include(batch: CommittedBatch): void {
     const { workspaceId, entities } = this.#plans.get(batch.ops) ?? nothing;
     // The values of a change are complete only if it was planned on the latest row: some statements change a row but not its version.
-    const complete = entities.filter(
-      ({ source, before }) =>
-        before === null || this.#find(source as AnySource, workspaceId, before.id)?.value === before,
-    );
+    const complete: { readonly planned: PlannedEntity; readonly emptyLists: Entry['emptyLists'] }[] = [];
+    for (const planned of entities) {
+      const { source, before } = planned;
+      const known = before && this.#find(source as AnySource, workspaceId, before.id);
+      if (before === null) complete.push({ planned, emptyLists: source.lists });
+      else if (known?.value === before) complete.push({ planned, emptyLists: known.emptyLists });
+    }
     const foreign = this.#drop(batch.ops, entities);
     this.#included++;
-    for (const { source, before, after, assignedBy } of complete) {
-      const add = (to: AnySource, value: unknown, isLeft: boolean): void => {
-        if (!foreign.has(to.number) && !foreign.has(nameOf(to, after.id)))
-          this.#add(to, workspaceId, after.id, value, isLeft);
-      };
+    for (const { planned, emptyLists } of complete) {
+      const { after, assignedBy } = planned;
+      const source = planned.source as AnySource;
+      const isForeign = (to: AnySource): boolean =>
+        foreign.size > 0 && (foreign.has(to.number) || foreign.has(nameOf(to, after.id)));
+      if (isForeign(source)) continue;
       const left =
         assignedBy === null ? after : { ...after, [source.assigned!]: learnedIn(batch, assignedBy) };
-      add(source as AnySource, left, true);
-      if (before === null) for (const list of source.lists) add(list as AnySource, none, false);
+      const entry = this.#add(source, workspaceId, after.id, left, true);
+      entry.emptyLists = emptyLists.some(isForeign)
+        ? emptyLists.filter((list) => !isForeign(list))
+        : emptyLists;
     }
+  }
+
+  #isEmptyList(list: AnySource, workspaceId: string, key: string): boolean {
+    const entry = list.of && this.#find(list.of, workspaceId, key);
+    if (!entry?.emptyLists.includes(list)) return false;
+    entry.isUsed = true;
+    return true;
   }
 
   /**
@@ -204,6 +219,8 @@ export class EntityCache {
     key: string,
     amend: ((value: never, params: Op['params']) => unknown) | null,
   ): void {
+    const owner = source.of && this.#find(source.of, workspaceId, key);
+    if (owner) mayHaveRows(owner, source);
     const entry = this.#find(source, workspaceId, key);
     if (!entry) return;
     if (amend && expectRows === 1 && entry.value !== null)
@@ -215,7 +232,7 @@ export class EntityCache {
     return this.#buckets[number]?.get(workspaceId)?.entries.get(key);
   }
 
-  #add(source: AnySource, workspaceId: string, key: string, value: unknown, isLeft: boolean): void {
+  #add(source: AnySource, workspaceId: string, key: string, value: unknown, isLeft: boolean): Entry {
     const siblings = (this.#buckets[source.number] ??= new Map<string, Bucket>());
     const bucket = siblings.get(workspaceId) ?? { workspaceId, siblings, entries: new Map<string, Entry>() };
     if (bucket.entries.size === 0) siblings.set(workspaceId, bucket);
@@ -223,11 +240,13 @@ export class EntityCache {
     if (old) this.#forget(old);
     const texts = value === null ? 0 : (source.characters ?? charactersOf)(value as never);
     const characters = texts + (Array.isArray(value) ? overheadOfList : overhead);
-    const entry = { bucket, key, characters, value, shown: null, isLeft, isUsed: false };
+    const emptyLists = old?.emptyLists ?? noLists;
+    const entry: Entry = { bucket, key, characters, value, shown: null, isLeft, isUsed: false, emptyLists };
     bucket.entries.set(key, entry);
     this.#order.add(entry);
     this.#characters += characters;
     if (this.#characters > cachedCharactersMax) this.#evict();
+    return entry;
   }
 
   /** A value that was read since it was last passed over goes to the end. */
@@ -256,20 +275,34 @@ export class EntityCache {
   }
 
   /** @param workspaceId null for all workspaces */
-  #dropAll({ number }: AnySource, workspaceId: string | null): void {
-    const buckets = this.#buckets[number];
-    if (!buckets) return;
-    for (const bucket of workspaceId === null ? buckets.values() : [buckets.get(workspaceId)]) {
-      if (!bucket) continue;
-      for (const entry of bucket.entries.values()) this.#forget(entry);
-      buckets.delete(bucket.workspaceId);
+  #dropAll(source: AnySource, workspaceId: string | null): void {
+    for (const { workspaceId: id, siblings, entries } of this.#bucketsOf(source, workspaceId)) {
+      for (const entry of entries.values()) this.#forget(entry);
+      siblings.delete(id);
     }
+    if (source.of)
+      for (const { entries } of this.#bucketsOf(source.of, workspaceId))
+        for (const entry of entries.values()) mayHaveRows(entry, source);
   }
+
+  #bucketsOf({ number }: AnySource, workspaceId: string | null): readonly Bucket[] {
+    const buckets = this.#buckets[number];
+    if (!buckets) return [];
+    if (workspaceId === null) return [...buckets.values()];
+    const bucket = buckets.get(workspaceId);
+    return bucket ? [bucket] : [];
+  }
+}
+
+/** Notes that a list of an entity may have rows. */
+function mayHaveRows(entry: Entry, list: AnySource): void {
+  if (entry.emptyLists.includes(list)) entry.emptyLists = entry.emptyLists.filter((other) => other !== list);
 }
 
 const nothing: Plan = { workspaceId: '', entities: [] };
 const noEntities: ReadonlyMap<string, PlannedEntity> = new Map();
 const none = Object.freeze([]);
+const noLists: readonly AnySource[] = [];
 
 /** True for an op of the change of this entity. */
 const isOwn = (entity: PlannedEntity | undefined, { number }: AnySource, op: Op): boolean =>

@@ -27,7 +27,9 @@ export interface Source<V> {
   /** Field with the commit-assigned value, which is null in a change that waits for it. */
   readonly assigned?: string | null;
   /** Sources of lists, by the same key, that are empty when the entity is created. */
-  readonly lists: Source<readonly unknown[]>[];
+  readonly lists: AnySource[];
+  /** Entity of a list; undefined for other values. */
+  readonly of?: AnySource;
 }
 
 export type AnySource = Source<never>;
@@ -59,8 +61,9 @@ export function defineSource<V>(
  * @param column column with the id of the entity
  */
 export function defineList<V>(of: AnySource | null, table: string, column: string): Source<readonly V[]> {
-  const list = defineSource<readonly V[]>([{ table, key: column, columns: new Set([column]) }]);
-  of?.lists.push(list as Source<readonly unknown[]>);
+  const dependencies = [{ table, key: column, columns: new Set([column]) }];
+  const list = defineSource<readonly V[]>(dependencies, of ? { of } : {});
+  of?.lists.push(list as AnySource);
   return list;
 }
 
