@@ -36,7 +36,8 @@ const one = tenantStatement(
 /** Checked but never run: the check of a statement on a virtual table must not block the checkpoint. */
 tenantStatement(
   'test.words_drop',
-  'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
+  `DELETE FROM search_index WHERE rowid IN (SELECT d.doc FROM json_each(:issues) AS t
+   CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.issue_id = t.value)`,
 );
 const pragmas = systemStatement(
   'test.pragmas',
