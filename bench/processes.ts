@@ -12,6 +12,24 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
+/**
+ * CPU time in microseconds of the main thread of a process and of its worker threads so far, without those of the JIT and of
+ * the garbage collector, which do less the longer a process runs.
+ */
+export function workUs(pid: number): number {
+  const folder = `/proc/${pid}/task`;
+  return (
+    readdirSync(folder)
+      .filter(
+        (tid) => Number(tid) === pid || readFileSync(`${folder}/${tid}/comm`, 'latin1').trim() === 'Worker',
+      )
+      .reduce(
+        (sum, tid) => sum + Number(readFileSync(`${folder}/${tid}/schedstat`, 'latin1').split(' ')[0]),
+        0,
+      ) / 1_000
+  );
+}
+
 /** Fields after the process name, which may contain spaces. */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -1,23 +1,31 @@
 // CPU costs as ratios to a baseline that runs in turns with them: a create and a create with a plugin run, each until all background work is
 // done, and a start; and the resident memory of an idle server.
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder, lockPath } from '../../core/app/start/cache.ts';
+import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import type { LoadResult } from '../load/load.ts';
 import { creations } from '../parts/create.ts';
 import { touch } from '../plugins.ts';
-import { cpuMs, descendantsOf, freePort, rssMb, untilReady } from '../processes.ts';
+import { cpuMs, descendantsOf, freePort, rssMb, untilReady, workUs } from '../processes.ts';
 import { median } from '../report.ts';
+import type { YardstickStart } from '../yardstick/server.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
-/** Names of the measured costs. All but `idleMemory` are multiples of the baseline's cost of a create. */
+/**
+ * Names of the measured costs: multiples of a create of the baseline, `start` one of a start of it, and `idleMemory` MiB.
+ */
 export const costNames = ['create', 'createAndRun', 'start', 'idleMemory'] as const;
 export type CostName = (typeof costNames)[number];
 export type Costs = Readonly<Record<CostName, number>>;
 
 const warmUp = { create: 3_000, createAndRun: 600 };
 const round = { create: 600, createAndRun: 400 };
-const rounds = { create: 10, createAndRun: 6, start: 3 };
+const rounds = { create: 10, createAndRun: 6, start: 5 };
 /** Time after which a started server has nothing left to do. */
 const idleMs = 1_500;
+const bundleMsMax = 60_000;
 const connections = 64;
 
 interface Side {
@@ -32,8 +40,9 @@ export function measureCosts(only: readonly CostName[]): Promise<Partial<Costs>>
     const bare = await bench.yardstick();
     const baseline: Side = {
       async create(count) {
-        const plan = { url: bare.url, pid: bare.child.pid, headers: {}, count };
-        return (await send(bench, plan)).cpuUs;
+        const before = workUs(bare.child.pid);
+        await send(bench, { url: bare.url, pid: bare.child.pid, headers: {}, count });
+        return (workUs(bare.child.pid) - before) / count;
       },
     };
     await baseline.create(warmUp.create);
@@ -45,13 +54,15 @@ export function measureCosts(only: readonly CostName[]): Promise<Partial<Costs>>
       costs.createAndRun = await ratio(sideOf(bench, server), baseline, 'createAndRun');
     }
     if (only.includes('start') || only.includes('idleMemory')) {
-      const starts: { cpuMs: number; rssMb: number; baselineUs: number }[] = [];
-      for (let n = -1; n < rounds.start; n++) {
-        const baselineUs = await baseline.create(round.create);
-        const started = await startOnce(bench.temporary());
-        if (n >= 0) starts.push({ ...started, baselineUs });
+      await startOnce(bench.temporary());
+      await bundleIsBuilt();
+      const starts: { cpuMs: number; rssMb: number }[] = [];
+      const bareStarts: number[] = [];
+      for (let n = 0; n < rounds.start; n++) {
+        bareStarts.push(await startBare(bench));
+        starts.push(await startOnce(bench.temporary()));
       }
-      costs.start = median(starts.map((one) => (one.cpuMs * 1_000) / one.baselineUs));
+      costs.start = (median(starts.map((one) => one.cpuMs)) * 1_000) / median(bareStarts);
       costs.idleMemory = median(starts.map((one) => one.rssMb));
     }
     return costs;
@@ -94,6 +105,27 @@ async function send(
   });
   if (result.refused > 0) throw new Error(`${result.refused} creations were refused.`);
   return result;
+}
+
+/** Returns the CPU time in microseconds of a start of the baseline server. */
+async function startBare(bench: Bench): Promise<number> {
+  const child = bench.start('yardstick/server.ts');
+  await child.ask('start', {
+    path: join(bench.temporary(), 'yardstick.db'),
+    issues: 0,
+  } satisfies YardstickStart);
+  const cpuUs = await child.ask<number>('cpuUs');
+  await child.kill();
+  return cpuUs;
+}
+
+/** A server that starts from source requests the start-up bundle, which another process builds. */
+async function bundleIsBuilt(): Promise<void> {
+  const isBuilt = (): boolean =>
+    readdirSync(cacheFolder(packageRoot)).some((name) => /^[0-9a-f]{32}$/.test(name)) &&
+    lstatSync(lockPath(packageRoot), { throwIfNoEntry: false }) === undefined;
+  for (const endMs = performance.now() + bundleMsMax; !isBuilt(); await Bun.sleep(100))
+    if (performance.now() > endMs) throw new Error('The start-up bundle was not built.');
 }
 
 const command = fileURLToPath(new URL('../../bin/tatami', import.meta.url));

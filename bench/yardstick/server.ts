@@ -178,4 +178,10 @@ function groupCommit(job: Jobs['job'], group: Jobs['group']) {
     });
 }
 
-answerParent({ start });
+/** CPU time of this process, microseconds. */
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+answerParent({ start, cpuUs });
