@@ -2,10 +2,12 @@
 // answers correctly or not at all, nothing ends the process, and a second start gives no worse result. TATAMI_LONG=1
 // runs 1,000 cases.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSystemClock, startApp, type TestApp } from '../app.ts';
+import Database from 'libsql';
+import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
+import { createClock, createSystemClock, startApp, type TestApp } from '../app.ts';
 import { ownCommand } from '../program.ts';
 import type { Outcome, Task } from './damage-process.ts';
 import { everything } from './oracle.ts';
@@ -17,6 +19,7 @@ const long = process.env.TATAMI_LONG !== undefined;
 const cases = long ? 1_000 : 14;
 const parent = mkdtempSync(join(tmpdir(), 'tatami-damages-'));
 let task: Omit<Task, 'seeds'>;
+let first: FirstWorkspace;
 
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
@@ -75,18 +78,19 @@ async function answersOf(app: TestApp): Promise<Record<string, string>> {
 beforeAll(async () => {
   const dir = join(parent, 'made');
   const clock = createSystemClock();
-  const first = await startApp({ dataDir: dir, clock, flags });
-  await write(first, 0, 30);
-  await first.stop();
+  const made = await startApp({ dataDir: dir, clock, flags });
+  first = made.workspace;
+  await write(made, 0, 30);
+  await made.stop();
   copyAsKilled(dir, join(parent, 'earlier'));
-  const second = await startApp({ dataDir: dir, clock, flags }, first.workspace);
+  const second = await startApp({ dataDir: dir, clock, flags }, first);
   await write(second, 30, 60);
   const right = await answersOf(second);
   copyAsKilled(dir, join(parent, 'killed'));
   await second.stop();
   copyAsKilled(dir, join(parent, 'closed'));
   task = {
-    ...{ parent, nowMs: clock.now(), token: first.workspace.apiKey, startsAgain: long ? 1 : 4 },
+    ...{ parent, nowMs: clock.now(), token: first.apiKey, startsAgain: long ? 1 : 4 },
     right: { closed: right, killed: right },
   };
 });
@@ -138,3 +142,24 @@ test(`${cases} random damages: no wrong response, no abort, no loop`, async () =
   const read = outcomes.filter(({ start }) => start === 'only read');
   expect(read.some(({ answers }) => answers.right > answers.refused)).toBe(true);
 }, 1_200_000);
+
+test('damage to the settings of the full-text index leaves issues readable', async () => {
+  const dir = copyAsKilled(`${join(parent, 'closed')}/.`, mkdtempSync(join(tmpdir(), 'tatami-damage-')));
+  const path = join(dir, 'tatami.db');
+  const db = new Database(path, { readonly: true });
+  const valueOf = (sql: string): number => Number(Object.values(db.prepare(sql).all([])[0] as object)[0]);
+  const page = valueOf("SELECT rootpage FROM sqlite_master WHERE name = 'search_index_config'");
+  const pageBytes = valueOf('PRAGMA page_size');
+  db.close();
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(pageBytes, 0x5a), 0, pageBytes, (page - 1) * pageBytes);
+  closeSync(file);
+  const app = await startApp({ dataDir: dir, clock: createClock(task.nowMs), flags }, first);
+  expect(app.services.problems.list().map(({ message }) => message)).toEqual([
+    expect.stringContaining(`damaged page (${page}) in tatami.db, of search_index_config`),
+  ]);
+  expect((await app.call('GET', '/api/v1/issues?limit=5')).status).toBe(200);
+  expect((await app.call('GET', '/api/v1/search?q=issue')).status).toBe(503);
+  await app.stop();
+  rmSync(dir, { recursive: true });
+});

@@ -310,6 +310,13 @@ function openPlanner(uri: string): Database.Database {
   const virtual = planner
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")
     .all() as { name: string }[];
-  for (const { name } of virtual) planner.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all();
+  for (const { name } of virtual) {
+    try {
+      planner.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all();
+    } catch (error) {
+      // The statements of a damaged table report the damage; others work.
+      if (!showsDamage(error)) throw error;
+    }
+  }
   return planner;
 }
