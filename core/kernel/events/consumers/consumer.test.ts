@@ -309,7 +309,8 @@ test('work that hangs is stored, so that the cursor advances, and another proces
   await process.happen(events);
   const waiting = async () => (await opened.store.readSystem(leased)).map(({ id }) => id);
   await until(async () => {
-    clock.advance(500);
+    // Hanging work is stored after ten seconds, and its lease, which takes capacity, ends after ten minutes.
+    clock.advance(20_000);
     return (await process.cursor()) === 400 && (await waiting()).length === 100;
   });
   expect(await waiting()).toEqual(worksOf(events.slice(300)));
