@@ -40,7 +40,8 @@ export function makeDirectory(): void {
 let copies = 0;
 export function copy(): string {
   const dir = join(parent, String(++copies));
-  cpSync(whole, dir, { recursive: true });
+  // SQLite removes these empty files when a connection is collected, which may be during the copy.
+  cpSync(whole, dir, { recursive: true, filter: (from) => !/-(wal|shm)$/.test(from) });
   chmodSync(dir, 0o700);
   return dir;
 }
