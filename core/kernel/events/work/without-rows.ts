@@ -1,13 +1,13 @@
 // Subscribers that are known to have no stored work, so that their ordered units need no search for an earlier one.
 // All rows are added through the queue of the one process that uses the data directory.
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../../platform/lib/lru.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 
 /** Limit of subscribers in memory; for others, the database is searched. */
 const rememberedMax = 10_000;
 
 export class WithoutRows {
-  readonly #known = new LRUCache<string, true>({ max: rememberedMax });
+  readonly #known = createLru<string, true>(rememberedMax);
   /** Number of additions, which invalidate a search that is under way. */
   #additions = 0;
 
