@@ -41,10 +41,19 @@ if (lock()) {
   }
 }
 
-/** Returns false if another process builds. Two processes that take over an abandoned lock at once both build. */
+/**
+ * Returns false if another process builds. Only an abandoned lock is removed, so that of several processes that find none one
+ * builds. Two processes that take over an abandoned lock at once both build.
+ */
 function lock(): boolean {
+  if (createLock()) return true;
   if (isLocked(root)) return false;
   rmSync(lockPath(root), { force: true });
+  return createLock();
+}
+
+/** @returns false if the lock exists */
+function createLock(): boolean {
   try {
     symlinkSync(identityOf(process.pid), lockPath(root));
     return true;
