@@ -37,6 +37,11 @@ function statOf(pid: number): string[] {
     .split(' ');
 }
 
+/** Pages that a process has used for the first time so far, without those that were read from disk for it. */
+export function pagesTouched(pid: number): number {
+  return Number(statOf(pid)[7]);
+}
+
 /** Resident memory of a process, MiB. */
 export function rssMb(pid: number): number {
   return (Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes) / 2 ** 20;

@@ -8,15 +8,16 @@ import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import type { LoadResult } from '../load/load.ts';
 import { creations } from '../parts/create.ts';
 import { touch } from '../plugins.ts';
-import { cpuMs, descendantsOf, freePort, rssMb, untilReady, workUs } from '../processes.ts';
+import { cpuMs, descendantsOf, freePort, pagesTouched, rssMb, untilReady, workUs } from '../processes.ts';
 import { median } from '../report.ts';
 import type { YardstickStart } from '../yardstick/server.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
 /**
- * Names of the measured costs: multiples of a create of the baseline, `start` one of a start of it, and `idleMemory` MiB.
+ * Names of the measured costs: multiples of a create of the baseline, `start` one of a start of it, `startPages` pages of memory,
+ * and `idleMemory` MiB.
  */
-export const costNames = ['create', 'createAndRun', 'start', 'idleMemory'] as const;
+export const costNames = ['create', 'createAndRun', 'start', 'startPages', 'idleMemory'] as const;
 export type CostName = (typeof costNames)[number];
 export type Costs = Readonly<Record<CostName, number>>;
 
@@ -53,16 +54,17 @@ export function measureCosts(only: readonly CostName[]): Promise<Partial<Costs>>
       await server.child.ask('install', await touch());
       costs.createAndRun = await ratio(sideOf(bench, server), baseline, 'createAndRun');
     }
-    if (only.includes('start') || only.includes('idleMemory')) {
+    if (only.some((name) => name === 'start' || name === 'startPages' || name === 'idleMemory')) {
       await startOnce(bench.temporary());
       await bundleIsBuilt();
-      const starts: { cpuMs: number; rssMb: number }[] = [];
+      const starts: Start[] = [];
       const bareStarts: number[] = [];
       for (let n = 0; n < rounds.start; n++) {
         bareStarts.push(await startBare(bench));
         starts.push(await startOnce(bench.temporary()));
       }
       costs.start = (median(starts.map((one) => one.cpuMs)) * 1_000) / median(bareStarts);
+      costs.startPages = median(starts.map((one) => one.pages));
       costs.idleMemory = median(starts.map((one) => one.rssMb));
     }
     return costs;
@@ -130,16 +132,22 @@ async function bundleIsBuilt(): Promise<void> {
 
 const command = fileURLToPath(new URL('../../bin/tatami', import.meta.url));
 
-async function startOnce(dataDir: string): Promise<{ cpuMs: number; rssMb: number }> {
+interface Start {
+  readonly cpuMs: number;
+  readonly pages: number;
+  readonly rssMb: number;
+}
+
+async function startOnce(dataDir: string): Promise<Start> {
   const port = freePort();
   const child = Bun.spawn([command, 'serve', '--data-dir', dataDir, '--port', `${port}`], {
     stdio: ['ignore', 'ignore', 'ignore'],
   });
   try {
     await untilReady(`http://127.0.0.1:${port}`, performance.now());
-    const cpu = cpuMs(child.pid);
+    const start = { cpuMs: cpuMs(child.pid), pages: pagesTouched(child.pid) };
     await Bun.sleep(idleMs);
-    return { cpuMs: cpu, rssMb: rssMb(child.pid) };
+    return { ...start, rssMb: rssMb(child.pid) };
   } finally {
     child.kill();
     await child.exited;
