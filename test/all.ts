@@ -15,6 +15,7 @@ const parallelism = 4;
 /** Files that measure wall-clock latency under load, or need a CPU that is sometimes idle. */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
+  'test/features/plugins/attacks.test.ts',
   'test/sandbox/{long-stretch,quarantine}.test.ts',
 ];
 
@@ -42,7 +43,6 @@ const longest: Readonly<Record<string, number>> = {
   'test/api/fuzz.test.ts': 28,
   'test/binary/executable.test.ts': 21,
   'test/api/adapters.test.ts': 24,
-  'test/features/plugins/attacks.test.ts': 10,
   'test/sdk/package.test.ts': 20,
   'test/faults/directory.test.ts': 20,
   'test/faults/kill.test.ts': 15,

@@ -69,13 +69,13 @@ test.each([
     await load;
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);
-    // The event loop never waits with the writers: no read took nearly as long as a write.
+    // The event loop never waits with the writers: no read took nearly as long as the lock was held.
     readsMs.sort((a, b) => a - b);
     const percentile = (fraction: number): number => readsMs[Math.floor(readsMs.length * fraction)]!;
     console.info(
       `      ${readsMs.length} reads, p50 ${percentile(0.5).toFixed(1)} ms, p99 ${percentile(0.99).toFixed(1)} ms; worst while free ${freeMs.toFixed(1)} ms`,
     );
-    expect(percentile(0.99)).toBeLessThan(Math.max(100 * slowness(), 3 * freeMs));
+    expect(percentile(0.99)).toBeLessThan(Math.max(100 * slowness(), 3 * freeMs, holdMs / 4));
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'after' })).status).toBe(201);
   },
   60_000,
