@@ -15,7 +15,7 @@ const parallelism = 4;
 /** Files that measure wall-clock latency under load, or need a CPU that is sometimes idle. */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
-  'test/features/plugins/attacks.test.ts',
+  'test/features/plugins/{attacks,interrupted}.test.ts',
   'test/sandbox/{long-stretch,quarantine}.test.ts',
 ];
 
@@ -57,7 +57,7 @@ const longest: Readonly<Record<string, number>> = {
   'test/sandbox/hostile-sidecar/peer.test.ts': 24,
   'test/faults/clock.test.ts': 16,
   'test/features/webhooks/bad-receivers.test.ts': 16,
-  'test/features/plugins/schedules.test.ts': 90,
+  'test/features/plugins/schedules.test.ts': 15,
   'test/api/sockets.test.ts': 15,
   'test/features/plugins/backfill.test.ts': 31,
   'test/features/webhooks/outage.test.ts': 15,

@@ -1,33 +1,48 @@
-// Detects that the main thread of a sidecar waits for the CPU. On a busy machine its low priority can keep it from running for
-// seconds, which must not count as silence.
+// Measures how long the main thread of a sidecar waits for the CPU. On a busy machine its low priority can keep it from running for
+// seconds, or leave it a tenth of its time, which must not count as silence.
 import { readFileSync } from 'node:fs';
 
 /** State of a main thread according to /proc. */
 interface Look {
   readonly runnable: boolean;
-  /** CPU time in clock ticks of the kernel. */
-  readonly ticks: number;
+  readonly cpuNs: number;
+  /** Time that it waited for the CPU. The kernel adds a wait when it ends. */
+  readonly delayNs: number;
 }
 
 export interface Starving {
-  /** Returns true if the process is ready to run and got no CPU time since the last call. The first call returns false. */
-  waits(pid: number): boolean;
-  /** Resets: the next call of `waits` counts as the first. */
+  /**
+   * Returns how long the process has waited for the CPU since the first call, milliseconds.
+   * @param sinceMs time since the last call
+   */
+  waitedMs(pid: number, sinceMs: number): number;
+  /** Resets: the next call of `waitedMs` counts as the first. */
   forget(): void;
 }
 
 /** Creates a detector for one process. */
 export function createStarving(): Starving {
-  let ticksBefore: number | undefined;
+  let first: Look | undefined;
+  let last: Look | undefined;
+  let elapsedMs = 0;
+  /** Length of a wait that has not ended. */
+  let pendingMs = 0;
   return {
-    waits(pid) {
+    waitedMs(pid, sinceMs) {
       const look = lookAt(pid);
-      const before = ticksBefore;
-      if (look) ticksBefore = look.ticks;
-      return look !== undefined && before !== undefined && look.runnable && look.ticks === before;
+      if (look) {
+        pendingMs = look.runnable && look.cpuNs === last?.cpuNs ? pendingMs + sinceMs : 0;
+        if (first) elapsedMs += sinceMs;
+        first ??= look;
+        last = look;
+      }
+      if (!first || !last) return 0;
+      // A wait that had begun before the first call counts from there.
+      return Math.min(elapsedMs, (last.delayNs - first.delayNs) / 1e6 + pendingMs);
     },
     forget() {
-      ticksBefore = undefined;
+      first = last = undefined;
+      elapsedMs = pendingMs = 0;
     },
   };
 }
@@ -35,10 +50,13 @@ export function createStarving(): Starving {
 /** Returns undefined if /proc has no entry. */
 function lookAt(pid: number): Look | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8');
-    // proc(5): the name may contain any character, so fields count from its closing parenthesis: state, then utime and stime.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { runnable: fields[0] === 'R', ticks: Number(fields[11]) + Number(fields[12]) };
+    const folder = `/proc/${pid}/task/${pid}`;
+    // Linux, Documentation/scheduler/sched-stats.rst: time on the CPU and time waiting for it, in nanoseconds.
+    const [cpuNs, delayNs] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ').map(Number);
+    const stat = readFileSync(`${folder}/stat`, 'utf8');
+    // proc(5): the name may contain any character, so fields count from its closing parenthesis, which the state follows.
+    const runnable = stat.slice(stat.lastIndexOf(')') + 2).startsWith('R');
+    return { runnable, cpuNs: cpuNs!, delayNs: delayNs! };
   } catch {
     return undefined;
   }

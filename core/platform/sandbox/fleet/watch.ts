@@ -97,8 +97,6 @@ const silentStarvingMsMax = 30_000;
 interface Silence {
   /** Undefined before the first ping. */
   pingedAt: number | undefined;
-  /** Time since the last ping in which the sidecar waited for the CPU. */
-  starvedMs: number;
   readonly starving: Starving;
 }
 
@@ -117,7 +115,7 @@ function createLifeCheck({ condemn }: Watched) {
   const silenceOf = (sidecar: SidecarProcess): Silence => {
     const known = silences.get(sidecar);
     if (known) return known;
-    const created: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
+    const created: Silence = { pingedAt: undefined, starving: createStarving() };
     silences.set(sidecar, created);
     return created;
   };
@@ -127,16 +125,15 @@ function createLifeCheck({ condemn }: Watched) {
     const { pingedAt } = silence;
     const answered = pingedAt === undefined || sidecar.lastActiveAt >= pingedAt;
     if (!answered && !paused) {
-      if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
       const silentMs = now - pingedAt;
-      if (silentMs - silence.starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
+      const ownMs = silentMs - silence.starving.waitedMs(sidecar.pid, sinceMs);
+      if (ownMs > silentMsMax || silentMs > silentStarvingMsMax)
         condemn(sidecar, 'silent', `silent for ${silentMsMax} ms`);
       return;
     }
     const everyMs = isBusy ? pingEveryMs : idlePingEveryMs;
     if (!paused && pingedAt !== undefined && now - pingedAt <= everyMs) return;
     silence.pingedAt = now;
-    silence.starvedMs = 0;
     silence.starving.forget();
     sidecar.send({ t: 'ping' });
   };
