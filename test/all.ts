@@ -87,7 +87,7 @@ function writeTimings(folder: string): string {
 /** @returns true if every test passed */
 async function bunTest(args: readonly string[], start: Start = {}): Promise<boolean> {
   const { under = [], env = {} } = start;
-  const { exited } = Bun.spawn([...under, process.execPath, 'test', '--timeout', '60000', ...args], {
+  const { exited } = Bun.spawn([...under, process.execPath, 'test', '--timeout', '120000', ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
