@@ -16,7 +16,7 @@ const parallelism = 4;
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
   'test/features/plugins/{attacks,interrupted}.test.ts',
-  'test/sandbox/{long-stretch,quarantine}.test.ts',
+  'test/sandbox/{long-stretch,quarantine,starved}.test.ts',
 ];
 
 /**
@@ -32,7 +32,6 @@ const longest: Readonly<Record<string, number>> = {
   'test/docs-plugins.test.ts': 31,
   'test/project.test.ts': 20,
   'test/faults/year.test.ts': 18,
-  'test/sandbox/starved.test.ts': 15,
   'test/cli/exchange.test.ts': 14,
   'core/platform/store/migrate.test.ts': 12,
   'test/cli/plugin-author.test.ts': 20,
