@@ -59,6 +59,8 @@ test('readers get the same events packed and plain, and events of one change sha
   expect(await one()).toEqual(events);
 
   const db = new Database(join(app.dataDir, 'tatami.db'));
+  // The server may commit background work meanwhile.
+  db.exec('PRAGMA busy_timeout = 10000');
   const rows = db.prepare('SELECT sequence, data_json, packed FROM events ORDER BY sequence').all() as {
     sequence: number;
     data_json: string;

@@ -127,6 +127,8 @@ test('the doctor compares archived events, and reports the number of unreadable 
   };
   const changed = (sql: string): void => {
     const db = new Database(join(app.dataDir, 'tatami.db'));
+    // The server may commit background work meanwhile.
+    db.exec('PRAGMA busy_timeout = 10000');
     db.exec(sql);
     db.close();
   };
