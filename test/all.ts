@@ -12,10 +12,13 @@ const root = join(import.meta.dir, '..');
 /** Twice the usual two cores, because tests wait for processes, disks and timers about half of their time. */
 const parallelism = 4;
 
-/** Files that measure wall-clock latency under load, or need a CPU that is sometimes idle. */
+/**
+ * Files that measure wall-clock latency under load, or need a CPU that is sometimes idle, as the sidecar of quarantined plugins
+ * does.
+ */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
-  'test/features/plugins/{attacks,interrupted}.test.ts',
+  'test/features/plugins/{attacks,backfill,interrupted}.test.ts',
   'test/sandbox/{long-stretch,quarantine,starved}.test.ts',
 ];
 
@@ -58,7 +61,6 @@ const longest: Readonly<Record<string, number>> = {
   'test/features/webhooks/bad-receivers.test.ts': 16,
   'test/features/plugins/schedules.test.ts': 15,
   'test/api/sockets.test.ts': 15,
-  'test/features/plugins/backfill.test.ts': 31,
   'test/features/webhooks/outage.test.ts': 15,
   'test/features/triage/public.test.ts': 15,
   'test/cli/backup.test.ts': 15,
