@@ -32,7 +32,7 @@ test('a run that is interrupted repeatedly loses no attempt, and ends once inter
       await Bun.sleep(sandbox === 'ready' ? pauseMs : 20);
       if (sandbox !== 'ready') continue;
       for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
-      pauseMs *= 2;
+      pauseMs *= 1.3;
     }
   })();
   const reply = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');
