@@ -83,10 +83,10 @@ function ownTicks(): number {
 }
 
 /**
- * Measures the load of other processes from now on.
+ * Measures the load of other processes from now on, and how slow the memory is.
  * @returns the factor by which that load and slow memory slow a busy program here, at least 1
  */
-export function watchOthers(): () => number {
+export function watchSlowness(): () => number {
   if (process.platform !== 'linux') return () => 1;
   memoryFactor ??= measureMemory();
   const ofMemory = memoryFactor;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
 import { startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
-import { watchOthers } from '../slow-machine.ts';
+import { watchSlowness } from '../slow-machine.ts';
 import { feltOf, flood, timesOf } from './flood.ts';
 
 /** Imperceptible latency in milliseconds; client, server and flood share one process and two cores here. */
@@ -86,7 +86,7 @@ for (const [name, send] of Object.entries(floods))
     // Other load on the machine may distort a measurement, but rarely three in a row.
     for (let attempt = 0; attempt < 3 && !isUnfelt; attempt++) {
       // No limit delays a request without a token.
-      const slowness = watchOthers();
+      const slowness = watchSlowness();
       const { sent, beside, flooded } = await feltBeside(send, name !== 'wrong tokens');
       console.log(
         `${name} (${sent}): p50 ${beside.p50.toFixed(1)} → ${flooded.p50.toFixed(1)} ms, slowest ${beside.worst.toFixed(1)} → ${flooded.worst.toFixed(1)} ms`,

@@ -9,7 +9,7 @@ import type { CallAnswer } from '../../core/platform/sandbox/supervisor.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
-import { watchOthers } from '../slow-machine.ts';
+import { watchSlowness } from '../slow-machine.ts';
 import { feel } from './flood.ts';
 
 let app: TestApp;
@@ -43,7 +43,7 @@ test('a hundred compareAndSet of two megabytes end with their budget, and other 
   const args = JSON.stringify(['big', big, big]);
   const alone = await feel(other, 300);
   const before = process.memoryUsage.rss();
-  const slowness = watchOthers();
+  const slowness = watchSlowness();
   const answering = Promise.all(Array.from({ length: 100 }, () => call(args)));
   const beside = await feel(other, 500);
   const answers = await answering;

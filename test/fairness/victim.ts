@@ -10,7 +10,7 @@ import type { FirstWorkspace } from '../../core/app/setup/first-workspace.ts';
 import type { Client } from '../app.ts';
 import { clientOf } from '../faults/server.ts';
 import { ownCommand } from '../program.ts';
-import { watchOthers } from '../slow-machine.ts';
+import { watchSlowness } from '../slow-machine.ts';
 
 /** The long forms use the volumes that revealed each defect. */
 export const long = process.env.TATAMI_LONG === '1';
@@ -84,7 +84,7 @@ export async function startArena(flags: Flags = {}): Promise<Arena> {
     let peak = before;
     const sampling = setInterval(() => (peak = Math.max(peak, residentMb())), 10);
     const from = performance.now();
-    const slowness = watchOthers();
+    const slowness = watchSlowness();
     const flooded = await measured(url, victim, run).finally(() => {
       clearInterval(sampling);
       for (const socket of sockets.splice(0)) socket.destroy();

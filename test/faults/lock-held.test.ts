@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Client } from '../app.ts';
-import { watchOthers } from '../slow-machine.ts';
+import { watchSlowness } from '../slow-machine.ts';
 import { clientOf, startServer, type Server } from './server.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-lock-'));
@@ -62,7 +62,7 @@ test.each([
     const reader = async (): Promise<void> => {
       while (isLocked) readsMs.push(await readMs());
     };
-    const slowness = watchOthers();
+    const slowness = watchSlowness();
     const load = Promise.all([writer(), writer(), reader()]);
     await holder.exited;
     isLocked = false;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createSystemClock, startApp, type Json } from '../../app.ts';
 import { clientOf, startServer, type Server } from '../../faults/server.ts';
-import { watchOthers } from '../../slow-machine.ts';
+import { watchSlowness } from '../../slow-machine.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
 const attemptMs = 15_000;
@@ -133,7 +133,7 @@ test('each attempt ends in time with its reason, and a healthy endpoint is not a
   for (const name of Object.keys(misdeeds)) endpoints.set(name, await misbehaving(name));
   const before = residentMb();
   const started = performance.now();
-  const slowness = watchOthers();
+  const slowness = watchSlowness();
   await call('POST', '/api/v1/labels', { name: 'to all of them' });
   const beside = await receipts(100);
   const attempts = new Map<string, Json>();

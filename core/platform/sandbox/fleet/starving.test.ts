@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { burnCores } from '../../../../test/slow-machine.ts';
 import { createStarving } from './starving.ts';
 
@@ -37,5 +39,24 @@ test.skipIf(process.platform !== 'linux')(
     expect(await waitingShare(busy(10))).toBeWithin(0.6, 1.1);
     expect(await waitingShare(['sleep', '10'])).toBeLessThan(0.1);
     expect(await waitingShare(busy(19), 'SIGSTOP')).toBeLessThan(0.1);
+  },
+);
+
+test.each([null, '0 0 0\n'])(
+  'without an account of the kernel (%j), intervals without CPU time count, and a loop does not',
+  (account) => {
+    const proc = mkdtempSync(join(tmpdir(), 'tatami-proc-'));
+    const folder = join(proc, '7/task/7');
+    mkdirSync(folder, { recursive: true });
+    if (account !== null) writeFileSync(join(folder, 'schedstat'), account);
+    const starving = createStarving(proc);
+    const waitedAt = (ticks: number): number => {
+      writeFileSync(join(folder, 'stat'), `7 (a) name) R ${'0 '.repeat(10)}${ticks} 0 0`);
+      return starving.waitedMs(7, 25);
+    };
+    expect([5, 5, 5, 6, 6, 7, 8].map(waitedAt)).toEqual([0, 25, 50, 50, 75, 75, 75]);
+    starving.forget();
+    expect([8, 9, 10].map(waitedAt)).toEqual([0, 0, 0]);
+    rmSync(proc, { recursive: true });
   },
 );

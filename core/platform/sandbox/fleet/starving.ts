@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs';
 /** State of a main thread according to /proc. */
 interface Look {
   readonly runnable: boolean;
-  readonly cpuNs: number;
+  /** CPU time, nanoseconds with an account and clock ticks of the kernel without. */
+  readonly cpu: number;
+  /** False if the kernel keeps no account of waiting. */
+  readonly isAccounted: boolean;
   /** Time that it waited for the CPU. The kernel adds a wait when it ends. */
   readonly delayNs: number;
 }
@@ -20,18 +23,19 @@ export interface Starving {
   forget(): void;
 }
 
-/** Creates a detector for one process. */
-export function createStarving(): Starving {
+/** Creates a detector for one process. @param proc where the kernel describes processes */
+export function createStarving(proc = '/proc'): Starving {
   let first: Look | undefined;
   let last: Look | undefined;
   let elapsedMs = 0;
-  /** Length of a wait that has not ended. */
+  /** Length of a wait that is in no account: one that has not ended, or all where the kernel keeps none. */
   let pendingMs = 0;
   return {
     waitedMs(pid, sinceMs) {
-      const look = lookAt(pid);
+      const look = lookAt(`${proc}/${pid}/task/${pid}`);
       if (look) {
-        pendingMs = look.runnable && look.cpuNs === last?.cpuNs ? pendingMs + sinceMs : 0;
+        if (look.runnable && look.cpu === last?.cpu) pendingMs += sinceMs;
+        else if (look.isAccounted) pendingMs = 0;
         if (first) elapsedMs += sinceMs;
         first ??= look;
         last = look;
@@ -47,17 +51,30 @@ export function createStarving(): Starving {
   };
 }
 
-/** Returns undefined if /proc has no entry. */
-function lookAt(pid: number): Look | undefined {
+/** Returns undefined for a process that has ended. */
+function lookAt(folder: string): Look | undefined {
   try {
-    const folder = `/proc/${pid}/task/${pid}`;
-    // Linux, Documentation/scheduler/sched-stats.rst: time on the CPU and time waiting for it, in nanoseconds.
-    const [cpuNs, delayNs] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ').map(Number);
     const stat = readFileSync(`${folder}/stat`, 'utf8');
-    // proc(5): the name may contain any character, so fields count from its closing parenthesis, which the state follows.
-    const runnable = stat.slice(stat.lastIndexOf(')') + 2).startsWith('R');
-    return { runnable, cpuNs: cpuNs!, delayNs: delayNs! };
+    // proc(5): the name may contain any character, so fields count from its closing parenthesis: state, then utime and stime.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [cpuNs, delayNs] = accountOf(folder);
+    const isAccounted = cpuNs > 0;
+    const cpu = isAccounted ? cpuNs : Number(fields[11]) + Number(fields[12]);
+    return { runnable: fields[0] === 'R', cpu, isAccounted, delayNs };
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Returns the time on the CPU and the time waiting for it (Linux, Documentation/scheduler/sched-stats.rst). Both are zero where
+ * the kernel was built or started without this account.
+ */
+function accountOf(folder: string): [cpuNs: number, delayNs: number] {
+  try {
+    const [cpuNs = '0', delayNs = '0'] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ');
+    return [Number(cpuNs), Number(delayNs)];
+  } catch {
+    return [0, 0];
   }
 }
