@@ -2,24 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { sidecarPids } from '../../sandbox/harness.ts';
-import { install, packSource } from './pack.ts';
+import { installSchedule } from './pack.ts';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-/** Installs a plugin with one schedule. */
-async function schedule(id: string, handle: string): Promise<void> {
-  await install(
-    app.call,
-    await packSource(
-      `{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, schedules: { work: { cron: '0 3 * * *', handle: ${handle} } } }`,
-    ),
-  );
-}
-
 test('a run that is interrupted repeatedly loses no attempt, and ends once interruptions stop', async () => {
-  await schedule(
+  await installSchedule(
+    app.call,
     'com.test.cut',
     `async (_, ctx) => { await ctx.kv.increment('done'); if (!(await ctx.kv.get('let'))) await ctx.sleep(50_000); }`,
   );
@@ -50,7 +41,8 @@ test('a run that is interrupted repeatedly loses no attempt, and ends once inter
 }, 120_000);
 
 test('a long schedule does not delay shutdown, and the next process runs it again', async () => {
-  await schedule(
+  await installSchedule(
+    app.call,
     'com.test.long',
     `async (_, ctx) => { await ctx.kv.increment('begun'); if (!(await ctx.kv.get('stopped'))) await ctx.sleep(50_000); }`,
   );

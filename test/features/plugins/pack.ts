@@ -53,6 +53,17 @@ export async function install(call: Client, document: PluginPackage, more: objec
   return json;
 }
 
+/** Installs a plugin whose schedule `work` fires at 03:00. @param more members of the schedule besides its handler */
+export async function installSchedule(call: Client, id: string, handle: string, more = ''): Promise<void> {
+  const schedule = `{ cron: '0 3 * * *', ${more} handle: ${handle} }`;
+  await install(
+    call,
+    await packSource(
+      `{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, schedules: { work: ${schedule} } }`,
+    ),
+  );
+}
+
 export const allTrackerScopes = `{
   'issues:write': { why: 'test' }, 'comments:write': { why: 'test' }, 'labels:read': { why: 'test' }, 'projects:read': { why: 'test' },
 }`;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { tatami } from '../../cli/tatami.ts';
-import { install, packSource } from './pack.ts';
+import { installSchedule } from './pack.ts';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
@@ -10,16 +10,8 @@ afterAll(() => app.stop());
 
 const runsOf = async (plugin: string): Promise<Json[]> =>
   (await app.call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data.reverse();
-const cron = '0 3 * * *';
-
-async function schedule(id: string, handle: string, more = ''): Promise<void> {
-  await install(
-    app.call,
-    await packSource(
-      `{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, schedules: { work: { cron: '${cron}', ${more} handle: ${handle} } } }`,
-    ),
-  );
-}
+const schedule = (id: string, handle: string, more = ''): Promise<void> =>
+  installSchedule(app.call, id, handle, more);
 
 const fire = async (id: string): Promise<Json> => {
   const reply = await app.call('POST', `/api/v1/plugins/${id}/schedules/work/run`);
