@@ -20,6 +20,7 @@ const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
   'test/features/plugins/{attacks,backfill,interrupted}.test.ts',
   'test/sandbox/{long-stretch,quarantine,starved}.test.ts',
+  'test/sandbox/hostile-sidecar/native.test.ts',
 ];
 
 /**
