@@ -335,7 +335,7 @@ test('only egress and the sdk send requests, and only config reads the environme
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,
-      /^core\/(platform\/(lib\/egress\/|sandbox\/sidecar\/guest\/)|kernel\/http\/app\.ts|app\/cli\/(about|lib\/operator-rpc)\.ts)/,
+      /^core\/(platform\/(lib\/egress\/|sandbox\/sidecar\/guest\/)|kernel\/http\/app\.ts|app\/cli\/(about|lib\/operator-rpc|operations\/send)\.ts)/,
     ),
   ).toEqual([]);
 });

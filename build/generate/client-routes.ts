@@ -18,6 +18,8 @@ import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
 import { trialRoutes } from '../../core/features/plugins/trial/routes.ts';
 import { undoRoutes } from '../../core/features/plugins/undo/routes.ts';
 import { proposalRoutes } from '../../core/features/proposals/routes.ts';
+import { createOpenApi } from '../../core/kernel/http/openapi/routes.ts';
+import { streamRoutes } from '../../core/kernel/events/stream/routes.ts';
 import { resourceRoutes } from '../../core/app/features.ts';
 import { deliveryRoutes } from '../../core/features/webhooks/deliveries/routes.ts';
 import { endpointResource } from '../../core/features/webhooks/endpoints/routes.ts';
@@ -54,6 +56,13 @@ const all: readonly Route[] = [
   ...secretRoutes,
   ...proposalRoutes(nothing(), nothing()),
   createPublicTriage(nothing()),
+];
+
+/** Operations that are commands: all that callers may use. */
+export const commandRoutes: readonly Route[] = [
+  ...all.filter((route) => !isOfOthers(route)),
+  ...streamRoutes(nothing()),
+  createOpenApi(nothing()).route,
 ];
 
 export const clientRoutes: readonly Route[] = all.filter((route) => !isOfFile(route) && !isOfOthers(route));

@@ -14,7 +14,8 @@ import { createLibrary, type Library } from './library.ts';
 import { writeObjects } from './objects.ts';
 import { tableText, writeInputs, writeOperations } from './operations.ts';
 import { writeSchemas } from './schemas.ts';
-import { clientRoutes } from './client-routes.ts';
+import { clientRoutes, commandRoutes } from './client-routes.ts';
+import { commandsText } from './commands.ts';
 
 /** Folder of generated files only. */
 export const typesFolder = 'sdk/generated';
@@ -57,6 +58,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ...types,
     [`${typesFolder}/index.ts`, indexText([...library.texts().keys()])] as const,
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
+    ['core/app/cli/generated/operations.ts', commandsText(commandRoutes)] as const,
     ...listFiles(root),
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);

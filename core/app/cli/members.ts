@@ -1,9 +1,8 @@
-// `tatami members list|invite|role|remove`: the members of a workspace, over its server.
+// `tatami members invite`: an invitation link for a member, over the server of the workspace.
 import type { Call } from '../../../sdk/client/call.ts';
 import { theOne, findAll } from './lib/lookup.ts';
 import { printResult } from './lib/output.ts';
 import { connect, readAll, type RemoteOptions } from './lib/remote.ts';
-import { minuteOf, tableOf } from './lib/table.ts';
 
 interface ListedMember {
   id: string;
@@ -28,35 +27,6 @@ const teamsOf = ({ teams }: TeamsOptions): { teams?: string[] } =>
 const pathOf = ({ id }: ListedMember): string => `/members/${encodeURIComponent(id)}`;
 const readMembers = (call: Call): Promise<ListedMember[]> => readAll<ListedMember>(call, '/members');
 const namesOf = ({ name, email }: ListedMember): (string | null)[] => [email ?? null, name];
-
-export async function listMembers(options: RemoteOptions): Promise<void> {
-  printResult(await readMembers(connect(options)), options, (members) =>
-    tableOf([['ID', 'NAME', 'E-MAIL', 'ROLE', 'TEAMS', 'JOINED'], ...members.map(rowOf)]).join('\n'),
-  );
-}
-
-function rowOf({ id, name, email, role, teams, joinedAt }: ListedMember): string[] {
-  const joined = joinedAt === undefined ? '-' : joinedAt === null ? 'not yet' : minuteOf(joinedAt);
-  return [id, name, email ?? '-', role, teamsText(role, teams), joined];
-}
-
-/** A guest without teams sees no issue; every other role sees all teams. */
-const teamsText = (role: string, teams: readonly string[] | undefined): string =>
-  teams === undefined ? '-' : role === 'guest' ? teams.join(' ') || 'none' : 'all';
-
-export async function setRole(given: string, role: string, options: TeamsOptions): Promise<void> {
-  const call = connect(options);
-  const found = theOne('member', given, await readMembers(call), namesOf);
-  const changed = await call<ListedMember>('PATCH', pathOf(found), { role, ...teamsOf(options) });
-  printResult(changed, options, (shown) => `${shown.name} (${shown.id}) is ${shown.role}`);
-}
-
-export async function removeMember(given: string, options: RemoteOptions): Promise<void> {
-  const call = connect(options);
-  const found = theOne('member', given, await readMembers(call), namesOf);
-  await call('DELETE', pathOf(found));
-  printResult({ removed: true, ...found }, options, ({ name, id }) => `${name} (${id}) is removed`);
-}
 
 export interface InviteOptions extends TeamsOptions {
   name?: string;

@@ -1,22 +1,24 @@
 // The `tatami` command: parses the arguments and runs a command. The module of a command is loaded only when it runs, because most
 // commands need no server and should answer at once.
-import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
+import { Argument, Command, CommanderError, Help, type HelpConfiguration } from 'commander';
 import { configReference } from '../config/config.ts';
 import { version } from '../version.ts';
 import type { HealthOptions } from './about.ts';
-import { addApps, addGrants, addKeys, addLogin, addMembers } from './arguments/access.ts';
+import { addKeys, addLogin, addMembers } from './arguments/access.ts';
 import { addBackups, addCopies, addImport, addMasterKey } from './arguments/data.ts';
 import { dataDir, json, remote } from './arguments/options.ts';
 import { addPlugin } from './arguments/plugin.ts';
 import { addWebhooks } from './arguments/webhooks.ts';
 import type { CleanStart } from './clean-start.ts';
+import { candidatesOf, completionScript, shells, type Shell } from './completion.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
 import type { InitOptions } from './init.ts';
-import { CommandError, exitCodes, fail, printResult, say } from './lib/output.ts';
-import type { RemoteOptions } from './lib/remote.ts';
-import type { ApproveOptions, ListProposalsOptions, RejectOptions } from './proposals.ts';
+import { CommandError, exitCodes, fail, printLines, printResult, say } from './lib/output.ts';
+import type { ApiOptions } from './operations/api.ts';
+import { addOperations } from './operations/commands.ts';
+import type { ReplayRunOptions } from './plugin/replay.ts';
+import type { ApproveOptions } from './proposals.ts';
 import type { ServeFlags } from './serve.ts';
-import type { TrailOptions } from './trail.ts';
 
 /** Ends the process where the command fails. */
 export async function tatami({ folder, args }: CleanStart): Promise<void> {
@@ -25,6 +27,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
     .exitOverride()
+    .enablePositionalOptions()
     .configureHelp(requiredShown)
     .showHelpAfterError('Run the command with --help to see its arguments and options.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
@@ -33,17 +36,18 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addLogin(program);
   addKeys(program, folder);
   addMembers(program, folder);
-  addApps(program);
-  addGrants(program);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
   const pluginCommands = addPlugin(program, folder);
-  addTrail(program);
-  addProposals(program);
+  addRuns(program, folder);
+  addProposals(program, folder);
   const listenCommand = addWebhooks(program, folder);
   addAbout(program);
+  addApi(program, folder);
+  addOperations(program, args, folder);
+  addCompletion(program);
   // Other commands end at once, and can be run again.
   program.hook('preAction', (_, command) => {
     if (![serveCommand, listenCommand, ...pluginCommands].includes(command))
@@ -59,8 +63,12 @@ const requiredShown: HelpConfiguration = {
     const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
     return defaultHelp.commandUsage(command).replace('[options]', [...required, '[options]'].join(' '));
   },
-  optionDescription: (option) =>
-    `${defaultHelp.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+  optionDescription(option) {
+    const text = defaultHelp.optionDescription(option);
+    // The placeholder lists few choices already.
+    const words = option.flags.includes('|') ? text.replace(/ \(choices: [^)]*\)/, '') : text;
+    return `${words}${option.mandatory ? ' (required)' : ''}`;
+  },
 };
 
 function endWith(error: unknown, asJson: { json: boolean }): never {
@@ -147,29 +155,69 @@ function addAbout(program: Command): void {
     .action(async (options: HealthOptions) => (await import('./about.ts')).health(options));
 }
 
-function addTrail(program: Command): void {
-  remote(program.command('trail <issue>').description('show the causes of the state of an issue, as a tree'))
-    .option('--field <name>', 'show only the change that set the current value of this field')
-    .option('--limit <n>', 'trees to show, up to 100', '20')
-    .action(async (issue: string, options: TrailOptions) =>
-      (await import('./trail.ts')).trail(issue, options),
+function addRuns(program: Command, folder: string): void {
+  const runs = program.command('runs').description('inspect and repeat runs of plugins');
+  remote(
+    runs
+      .command('replay <run>')
+      .description('repeat a recorded run without writing, and report the first difference'),
+  )
+    .option(
+      '--local <package>',
+      'replay on this machine, with the plugin of a folder or a package file instead of the original code',
+    )
+    .action(async (run: string, options: ReplayRunOptions) =>
+      (await import('./plugin/replay.ts')).replayRun(run, options, folder),
     );
 }
 
-function addProposals(program: Command): void {
+function addProposals(program: Command, folder: string): void {
   const proposals = program.command('proposals').description('review the changes that are pending approval');
-  const load = () => import('./proposals.ts');
-  remote(proposals.command('list').description('list open proposals, newest first'))
-    .option('--all', 'include decided proposals')
-    .action(async (options: ListProposalsOptions) => (await load()).listProposals(options));
-  remote(proposals.command('show <proposal>').description('show the changes of a proposal')).action(
-    async (id: string, options: RemoteOptions) => (await load()).showProposal(id, options),
-  );
-  remote(proposals.command('approve <proposal>').description('approve a proposal, or some of its effects'))
+  remote(
+    proposals
+      .command('approve [proposal]')
+      .description('approve a proposal, some of its effects, or all open proposals'),
+  )
     .option('--effects <ids>', 'ids of the effects to approve, comma-separated; the others are rejected')
     .option('--revision <n>', 'the revision that you reviewed; default: the first')
-    .action(async (id: string, options: ApproveOptions) => (await load()).approveProposal(id, options));
-  remote(proposals.command('reject <proposal>').description('reject a proposal'))
-    .requiredOption('--reason <text>', 'reason for the rejection')
-    .action(async (id: string, options: RejectOptions) => (await load()).rejectProposal(id, options));
+    .option('--all', 'approve all open proposals, oldest first')
+    .option('--install <plugin>', 'with --all: only the proposals of this plugin install')
+    .option('-y, --yes', 'with --all: do not ask for confirmation')
+    .action(async (id: string | undefined, options: ApproveOptions) =>
+      (await import('./proposals.ts')).approve(id, options, folder),
+    );
+}
+
+function addApi(program: Command, folder: string): void {
+  remote(
+    program
+      .command('api <method> <path> [fields...]')
+      .description(
+        'call any path of the API; fields are name=value, for the query of GET and the body of others',
+      ),
+  )
+    .option('--input <file>', 'file with the body as JSON; `-` reads standard input')
+    .option('--all', 'read all pages of a list')
+    .option('--dry-run', 'show the result of a write without writing')
+    .option('--idempotency-key <key>', 'key of an earlier attempt, so that the write takes effect once')
+    .addHelpText(
+      'after',
+      '\nExample:\n  tatami api POST /issues team=ENG title="Crash on save" labels=\'["bug"]\'',
+    )
+    .action(async (method: string, path: string, fields: string[], options: ApiOptions) =>
+      (await import('./operations/api.ts')).api(method, path, fields, options, folder),
+    );
+}
+
+function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print the completion script for a shell')
+    .addArgument(new Argument('<shell>', 'shell').choices([...shells]))
+    .action((shell: Shell) => printLines([completionScript(shell)]));
+  program
+    .command('__complete [words...]', { hidden: true })
+    .allowUnknownOption()
+    .helpOption(false)
+    .action((words: string[]) => printLines(candidatesOf(program, words)));
 }

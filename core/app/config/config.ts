@@ -295,6 +295,11 @@ export function readConfigDir(env: Environment = process.env): string {
   return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'tatami');
 }
 
+/** Returns the command of the editor for texts (POSIX, environ(7)): VISUAL, otherwise EDITOR; null if neither is set. */
+export function readEditor(env: Environment = process.env): string | null {
+  return env.VISUAL || env.EDITOR || null;
+}
+
 /**
  * Returns the programs that open a URL in a browser: the colon-separated list in BROWSER, in order of preference, otherwise the
  * system's default. Empty if there is no display.

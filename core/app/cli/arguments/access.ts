@@ -1,13 +1,12 @@
-// Arguments of `tatami login`, `logout`, `use`, `whoami`, `keys`, `members`, `apps` and `grants`.
+// Arguments of `tatami login`, `logout`, `use`, `whoami`, `keys` and `members`.
 import { Option, type Command } from 'commander';
-import type { CreateAppOptions, ListGrantsOptions, RotateAppSecretOptions } from '../apps.ts';
 import type { CreateKeyOptions, ListKeysOptions, RollKeyOptions } from '../keys.ts';
 import type { LocalOptions } from '../lib/local.ts';
 import type { RemoteOptions } from '../lib/remote.ts';
 import type { LoginOptions } from '../login/login.ts';
 import type { LogoutOptions } from '../login/logout.ts';
 import type { UseOptions } from '../login/use.ts';
-import type { InviteOptions, TeamsOptions } from '../members.ts';
+import type { InviteOptions } from '../members.ts';
 import type { InviteHereOptions, ResetOptions } from '../operator.ts';
 import { dataDir, json, remote } from './options.ts';
 
@@ -89,21 +88,7 @@ const roles = ['guest', 'member', 'admin', 'owner'];
 /** @param folder where a relative data directory begins */
 export function addMembers(program: Command, folder: string): void {
   const members = program.command('members').description('manage the members of a workspace');
-  const load = () => import('../members.ts');
-  remote(members.command('list').description('list the members')).action(async (options: RemoteOptions) =>
-    (await load()).listMembers(options),
-  );
   addInvite(members, folder);
-  remote(members.command('role <member> <role>').description(`change the role of a member (${whichMember})`))
-    .option(...teams)
-    .action(async (member: string, role: string, options: TeamsOptions) =>
-      (await load()).setRole(member, role, options),
-    );
-  remote(
-    members
-      .command('remove <member>')
-      .description(`remove a member (${whichMember}) and revoke their keys and grants`),
-  ).action(async (member: string, options: RemoteOptions) => (await load()).removeMember(member, options));
   members
     .command('reset <email>')
     .description('create a password reset link with access to the data directory; it is shown once')
@@ -138,50 +123,4 @@ function addInvite(members: Command, folder: string): void {
         ? (await import('../members.ts')).invite(member, options)
         : (await import('../operator.ts')).inviteHere(member, options, folder),
     );
-}
-
-export function addApps(program: Command): void {
-  const apps = program.command('apps').description('manage the OAuth apps that members can authorize');
-  const load = () => import('../apps.ts');
-  remote(apps.command('list').description('list the apps, newest first')).action(
-    async (options: RemoteOptions) => (await load()).listApps(options),
-  );
-  remote(
-    apps.command('create').description('register an app; the secret of a confidential app is shown once'),
-  )
-    .requiredOption('--name <name>', 'name of the app on the consent page')
-    .requiredOption(
-      '--redirect-uri <uri>',
-      'redirect URI of the app; repeatable',
-      (one: string, all: string[] | undefined) => [...(all ?? []), one],
-    )
-    .option('--confidential', 'the app runs on a server and can keep a client secret')
-    .option('--description <text>', 'description of the app')
-    .option('--homepage <url>', 'home page of the app')
-    .action(async (options: CreateAppOptions) => (await load()).createApp(options));
-  remote(
-    apps
-      .command('rotate-secret <app>')
-      .description('create a new secret for an app (id or name); it is shown once'),
-  )
-    .option('--grace-hours <n>', 'hours that earlier secrets stay valid, 0 to 168 (default 24)')
-    .action(async (app: string, options: RotateAppSecretOptions) =>
-      (await load()).rotateSecret(app, options),
-    );
-  remote(apps.command('delete <app>').description('delete an app (id or name) and revoke its grants')).action(
-    async (app: string, options: RemoteOptions) => (await load()).deleteApp(app, options),
-  );
-}
-
-export function addGrants(program: Command): void {
-  const grants = program.command('grants').description('apps that members have authorized');
-  const load = () => import('../apps.ts');
-  remote(
-    grants.command('list').description('list the grants, newest first; admins see the grants of all members'),
-  )
-    .option('--all', 'include revoked grants')
-    .action(async (options: ListGrantsOptions) => (await load()).listGrants(options));
-  remote(
-    grants.command('revoke <grant>').description('revoke a grant; its tokens stop working at once'),
-  ).action(async (grant: string, options: RemoteOptions) => (await load()).revokeGrant(grant, options));
 }

@@ -1,5 +1,4 @@
 // Values of flags that several commands take; a value that cannot be used is a usage error which names its flag.
-import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { isTime } from '../../../platform/lib/time/time.ts';
 import { CommandError, exitCodes } from './output.ts';
 
@@ -45,19 +44,6 @@ export function timeAhead(flag: string, text: string, nowMs: number): number {
   throw usage(
     `${flag} must be a future time such as 2030-01-31T12:00:00Z, or a duration such as 12h or 90d, not "${text}".`,
   );
-}
-
-/** @throws CommandError */
-export function jsonObject(flag: string, text: string): Record<string, unknown> {
-  const message = `${flag} must be a JSON object, not "${text}".`;
-  let value: unknown;
-  try {
-    value = parseJsonText(text);
-  } catch (cause) {
-    throw usage(`${flag} must be a JSON object: ${(cause as Error).message} of "${text}".`, cause);
-  }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw usage(message);
-  return { ...value };
 }
 
 export function usage(message: string, cause?: unknown): CommandError {

@@ -39,14 +39,21 @@ export class CommandError extends Error {
   readonly exitCode: ExitCode;
   /** Further lines for people, below the message. */
   readonly lines: readonly string[];
+  /** Code in the output of `--json`. */
+  readonly code: string;
   constructor(
     message: string,
     exitCode: ExitCode = exitCodes.failed,
-    { lines = [], ...options }: { cause?: unknown; lines?: readonly string[] } = {},
+    {
+      lines = [],
+      code = codeOf[exitCode],
+      ...options
+    }: { cause?: unknown; lines?: readonly string[]; code?: string } = {},
   ) {
     super(message, options);
     this.exitCode = exitCode;
     this.lines = lines;
+    this.code = code;
   }
 }
 
@@ -73,6 +80,13 @@ export async function pourFile(path: string): Promise<void> {
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
     await pour(chunk as Uint8Array);
 }
+
+/** Columns of the terminal; undefined if stdout is none. */
+export const terminalWidth = (): number | undefined => (isTerminal() ? process.stdout.columns : undefined);
+
+/** Prints lines of the program itself, for a shell. */
+export const printLines = (lines: readonly string[]): void =>
+  void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 
 /** Returns true if stdout is a terminal. */
 export const isTerminal = (): boolean => process.stdout.isTTY;
@@ -151,7 +165,7 @@ function describe(error: unknown, quote: (text: string) => string): Failure {
   if (error instanceof CommandError)
     return {
       message: [message, ...error.lines.map(quote)].join('\n'),
-      code: codeOf[error.exitCode],
+      code: error.code,
       exitCode: error.exitCode,
     };
   if (error instanceof ConfigError) return { message, code: 'usage', exitCode: exitCodes.usage };

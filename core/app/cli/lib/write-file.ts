@@ -41,7 +41,7 @@ const earlierBytesMax = 16 * 1024 * 1024;
  * @param mode of a new file, less the umask
  * @throws CommandError
  */
-export function writeOutputFile(path: string, text: string, mode = 0o666): void {
+export function writeOutputFile(path: string, content: string | Uint8Array, mode = 0o666): void {
   const follow = streams.test(path) ? 0 : O_NOFOLLOW;
   let fd: number;
   try {
@@ -51,7 +51,7 @@ export function writeOutputFile(path: string, text: string, mode = 0o666): void 
     throw error;
   }
   try {
-    writeFileSync(fd, text);
+    writeFileSync(fd, content);
   } finally {
     closeSync(fd);
   }

@@ -11,9 +11,9 @@ import { poll } from '../lib/poll.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { tableOf } from '../lib/table.ts';
 import { readPackageInput, type PackageInput, readSettings } from './author/package.ts';
-import { saying } from '../lib/lookup.ts';
+import { explained } from '../operations/names.ts';
 import type { BacktestReport, GateReport } from '../../../features/plugins/offline.ts';
-import { displayValue } from './runs.ts';
+import { displayValue } from '../operations/views/runs.ts';
 
 export interface BacktestOptions extends RemoteOptions {
   since: string;
@@ -43,7 +43,7 @@ export async function backtest(source: string, options: BacktestOptions, folder:
         ...asked,
         ...(await readPackageInput(source, folder, { signature: options.signature, bareFolder: true })),
       })
-    : saying(call, { plugin: source }, startInstalled(call, source, asked));
+    : explained(call, 'plugins.get', { id: source }, startInstalled(call, source, asked));
   const ended = await waitFor(call, starting);
   printResult(ended, options, reportLines);
 }

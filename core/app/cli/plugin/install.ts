@@ -16,10 +16,14 @@ import { wholeNumber } from '../lib/flags.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { locationOfDetail } from './author/author-error.ts';
 import { readPackageInput, type PackageInput, readSettings } from './author/package.ts';
-import { missingSecrets, type WithSecrets } from './secrets.ts';
-import { probationLines, type WithProbation } from './installs.ts';
+import {
+  missingSecrets,
+  probationLines,
+  type WithProbation,
+  type WithSecrets,
+} from '../operations/views/plugins.ts';
 import { showGate } from './backtest.ts';
-import { saying } from '../lib/lookup.ts';
+import { explained } from '../operations/names.ts';
 
 interface Install extends WithSecrets, WithProbation {
   id: string;
@@ -166,13 +170,14 @@ export async function consent(plugin: string, options: ConsentCommandOptions): P
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/consent`;
   if (options.refuse === true) {
-    const kept = await saying(call, { plugin }, call<ConsentResponse>('DELETE', path));
+    const kept = await explained(call, 'plugins.get', { id: plugin }, call<ConsentResponse>('DELETE', path));
     printResult(kept, options, (shown) => `${shown.pluginId} stays at ${shown.pluginVersion}`);
     return;
   }
-  const [{ installed, pending }, { id, pluginId }] = await saying(
+  const [{ installed, pending }, { id, pluginId }] = await explained(
     call,
-    { plugin },
+    'plugins.get',
+    { id: plugin },
     Promise.all([
       call<{ installed: Consent; pending: Consent | null }>('GET', path),
       call<{ id: string; pluginId: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`),

@@ -14,7 +14,7 @@ import {
 import { CommandError, exitCodes, logHere, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { readPackageInput } from './author/package.ts';
-import { sayingOf } from '../lib/lookup.ts';
+import { explained } from '../operations/names.ts';
 
 export interface ReplayRunOptions extends RemoteOptions {
   local?: string;
@@ -25,9 +25,9 @@ export async function replayRun(runId: string, options: ReplayRunOptions, folder
   const path = `/runs/${encodeURIComponent(runId)}`;
   const replayed =
     options.local === undefined
-      ? await sayingOf('run', runId, call<Replayed>('POST', `${path}/replay`, {}))
+      ? await explained(call, 'runs.get', { id: runId }, call<Replayed>('POST', `${path}/replay`, {}))
       : await replayHere(
-          await sayingOf('run', runId, call<Recording>('GET', `${path}/recording`)),
+          await explained(call, 'runs.get', { id: runId }, call<Recording>('GET', `${path}/recording`)),
           await pluginOf(call, path),
           (await readPackageInput(options.local, folder, { bareFolder: true })).package,
         );

@@ -4,7 +4,7 @@ import { CommandError, exitCodes, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { differenceLines } from './backtest.ts';
 import { readPackageInput } from './author/package.ts';
-import { saying } from '../lib/lookup.ts';
+import { explained } from '../operations/names.ts';
 
 export interface ShadowOptions extends RemoteOptions {
   with?: string;
@@ -38,7 +38,9 @@ export async function shadow(name: string, options: ShadowOptions, folder: strin
     if (options.stop === true) await call('DELETE', path);
     return call<Shadow>('GET', path);
   };
-  printResult(await saying(call, { plugin: name }, asked()), options, (one) => shadowLines(name, one));
+  printResult(await explained(call, 'plugins.get', { id: name }, asked()), options, (one) =>
+    shadowLines(name, one),
+  );
 }
 
 function shadowLines(

@@ -8,8 +8,7 @@ import { payloadOfEvent } from '../../../features/webhooks/offline.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { exitCodes, printResult, say } from '../lib/output.ts';
 import { connect, remoteOf } from '../lib/remote.ts';
-import { patterns } from './endpoints.ts';
-import { outcome } from './deliveries.ts';
+import { outcome } from '../operations/views/deliveries.ts';
 import {
   createForwarder,
   type Forwarded,
@@ -123,7 +122,7 @@ function repeatCommand(
     sequence === null
       ? ['trigger', eventType]
       : [
-          'replay',
+          'forward',
           eventId,
           '--to',
           url,
@@ -131,4 +130,12 @@ function repeatCommand(
         ];
   const server = options.server === undefined ? [] : ['--server', options.server];
   return ['tatami', 'webhooks', ...words, ...server].map(quoted).join(' ');
+}
+
+/** `issue.*,comment.added`. */
+function patterns(text: string): string[] {
+  return text
+    .split(',')
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== '');
 }

@@ -1,54 +1,4 @@
-// `tatami plugin logs|cancel`, and the display of runs for all commands.
-import { wholeNumber } from '../lib/flags.ts';
-import { printResult, say } from '../lib/output.ts';
-import { connect, type RemoteOptions } from '../lib/remote.ts';
-import { saying, sayingOf } from '../lib/lookup.ts';
-import { poll } from '../lib/poll.ts';
-
-export interface LogsOptions extends RemoteOptions {
-  limit: string;
-  status?: Run['status'];
-}
-
-/** The newest run is the last line; with `--json`, the first, as in the API. */
-export async function logs(plugin: string, options: LogsOptions): Promise<void> {
-  const limit = wholeNumber('--limit', options.limit, 1, 100);
-  const { status } = options;
-  const call = connect(options);
-  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}${status === undefined ? '' : `&status=${status}`}`;
-  const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
-  printResult(data, options, (shown) =>
-    shown.length === 0
-      ? noRuns(plugin, status)
-      : [...shown.toReversed().map(runLines), ...hints(shown)].join('\n'),
-  );
-}
-
-function noRuns(plugin: string, status: Run['status'] | undefined): string {
-  return status === undefined ? `${plugin} has not run yet.` : `${plugin} has no ${status} runs.`;
-}
-
-/** Logins are apps, which never have the scope. */
-function hints(runs: readonly Run[]): string[] {
-  const missing = [...new Set(runs.flatMap(({ leftOut }) => leftOut))];
-  return missing.length === 0
-    ? []
-    : [`To show logs and error messages, use an API key with ${missing.join(', ')} (TATAMI_TOKEN).`];
-}
-
-/** Ends an unfinished run; of a schedule that continues over several runs, the last one. */
-export async function cancelRun(runId: string, options: RemoteOptions): Promise<void> {
-  const call = connect(options);
-  let run = await sayingOf('run', runId, call<Run>('GET', runPath(runId)));
-  while (run.continuedBy !== null) run = await call<Run>('GET', runPath(run.continuedBy));
-  const canceled = await call<Run>('POST', `${runPath(run.id)}/cancel`);
-  printResult(canceled, options, runLines);
-}
-
-function runPath(runId: string): string {
-  return `/runs/${encodeURIComponent(runId)}`;
-}
-
+// Displays the runs of plugins.
 /** Statuses of runs that have not ended. */
 const openStatuses = ['queued', 'running', 'waiting', 'retrying'] as const;
 /** Statuses of runs whose handler completed. */
@@ -83,18 +33,23 @@ export interface Run {
   proposalId?: string | null;
   /** Scopes that would show more. */
   leftOut: string[];
+  /** Result of an action. */
+  result?: unknown;
 }
 
-/** Waits for the end of a run, and says every few seconds what it waits for. */
-export function untilEnded<R extends Run>(
-  first: R,
-  look: () => Promise<R>,
-  ended: (run: R) => boolean,
-): Promise<R> {
-  return poll(first, look, ended, Number.POSITIVE_INFINITY, (run) => say(waitingText(run)));
+/** Returns false for an interrupted run, because it starts again soon. */
+export function hasEnded(run: Run): boolean {
+  if (run.status === 'retrying') return run.error?.code !== 'interrupted';
+  return !isOpen(run);
 }
 
-function waitingText({ id, status, waitsFor }: Run): string {
+export function progressText({ progress }: Run): string {
+  if (!progress) return '';
+  const { done, of, unit } = progress;
+  return `${Math.floor(done)} of ${of}${unit === undefined ? '' : ` ${unit}`}`;
+}
+
+export function waitingText({ id, status, waitsFor }: Run): string {
   const state = waitsFor ? waitWords(waitsFor) : `is ${status}`;
   return `${id} ${state}. The run continues if you stop this command.`;
 }
@@ -166,4 +121,27 @@ export function displayValue(value: unknown): string {
   if (typeof named === 'string') return named;
   const held = Object.entries(value).map(([part, one]) => `${part}: ${displayValue(one)}`);
   return `{${held.join(', ')}}`;
+}
+
+/** One run with its logs, and the result of an action. */
+export function runView(run: Run): string {
+  const { progress, result = null } = run;
+  return [
+    runLines(run),
+    ...(progress ? [progressText(run)] : []),
+    ...(result === null ? [] : [JSON.stringify(result, null, 2)]),
+  ].join('\n');
+}
+
+/** Runs of a list with their logs; the newest is the last. */
+export function runsView(runs: readonly Run[]): string {
+  return [...runs.toReversed().map(runLines), ...hints(runs)].join('\n');
+}
+
+/** Logins are apps, which never have the scope. */
+function hints(runs: readonly Run[]): string[] {
+  const missing = [...new Set(runs.flatMap(({ leftOut }) => leftOut))];
+  return missing.length === 0
+    ? []
+    : [`To show logs and error messages, use an API key with ${missing.join(', ')} (TATAMI_TOKEN).`];
 }

@@ -1,10 +1,6 @@
-// `tatami trail ENG-12`: why an issue is what it is, as a tree.
-import { printable } from '../../platform/lib/text/printable.ts';
-import { wholeNumber } from './lib/flags.ts';
-import { printResult } from './lib/output.ts';
-import { sayingOf } from './lib/lookup.ts';
-import { displayValue } from './plugin/runs.ts';
-import { connect, type RemoteOptions } from './lib/remote.ts';
+// Displays the trail of an issue, as a tree of causes.
+import { printable } from '../../../../platform/lib/text/printable.ts';
+import { displayValue } from './runs.ts';
 
 interface Node {
   id: string;
@@ -33,32 +29,17 @@ interface Node {
   delivery: { webhookId: string; status: string; attempts: number } | null;
 }
 
-interface Trail {
-  data: { rootId: string; nodes: Node[] }[];
-  pageInfo: { hasNextPage: boolean; leftOut: string[] };
+interface Tree {
+  nodes: Node[];
 }
 
-export interface TrailOptions extends RemoteOptions {
-  field?: string;
-  limit: string;
-}
-
-export async function trail(issue: string, options: TrailOptions): Promise<void> {
-  const query = new URLSearchParams({ limit: String(wholeNumber('--limit', options.limit, 1, 100)) });
-  if (options.field !== undefined) query.set('field', options.field);
-  const path = `/issues/${encodeURIComponent(issue)}/trail?${query.toString()}`;
-  const shown = await sayingOf('issue', issue, connect(options)<Trail>('GET', path));
-  printResult(shown, options, (page) => textOf(issue, page));
-}
-
-function textOf(issue: string, { data, pageInfo }: Trail): string {
-  if (data.length === 0) return `No changes of ${issue} are recorded.`;
-  const lines = data.flatMap(({ nodes }) =>
+/** @param leftOut scopes that would show more */
+export function trailView(trees: readonly Tree[], leftOut: readonly string[]): string {
+  const lines = trees.flatMap(({ nodes }) =>
     nodes.map((node) => `${'  '.repeat(depthOf(node, nodes))}${lineOf(node)}`),
   );
-  if (pageInfo.leftOut.length > 0)
-    lines.push(`Some entries are hidden, because this key lacks ${pageInfo.leftOut.join(' and ')}.`);
-  if (pageInfo.hasNextPage) lines.push('More entries exist. Raise --limit to show them.');
+  if (leftOut.length > 0)
+    lines.push(`Some entries are hidden, because this key lacks ${leftOut.join(' and ')}.`);
   return lines.join('\n');
 }
 

@@ -1,0 +1,104 @@
+// `tatami api METHOD PATH [field=value…]`: calls any path of the API.
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { usage } from '../lib/flags.ts';
+import { printResult } from '../lib/output.ts';
+import { connect, type RemoteOptions } from '../lib/remote.ts';
+import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
+import { nearest } from '../../../platform/lib/text/words.ts';
+import type { Operation } from './operation.ts';
+import { pathWithQuery, readPages, write } from './send.ts';
+import { looseValue } from './values.ts';
+
+export interface ApiOptions extends RemoteOptions {
+  all?: boolean;
+  dryRun?: boolean;
+  idempotencyKey?: string;
+  /** File of the body; `-` for standard input. */
+  input?: string;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** @param folder in which relative paths begin */
+export async function api(
+  method: string,
+  path: string,
+  fields: readonly string[],
+  options: ApiOptions,
+  folder: string,
+): Promise<void> {
+  const verb = methodOf(method);
+  const target = `/${path.replace(/^\/?(api\/v1(?=\/|$))?\/?/, '')}`;
+  const isRead = verb === 'GET';
+  const values = await bodyOf(fields, { ...options, isRead }, folder);
+  const call = connect(options);
+  if (options.all === true) {
+    if (!isRead) throw usage('--all needs the method GET.');
+    const { items } = await readPages(call, { path: target, query: values, body: undefined }, Infinity);
+    return printResult(items, { json: true }, () => '');
+  }
+  const request = {
+    path: target,
+    query: isRead ? values : {},
+    body: hasBody(verb, values) ? values : undefined,
+  };
+  const answer = isRead
+    ? await call<unknown>('GET', pathWithQuery(target, values))
+    : await write<unknown>(call, verb, request, {
+        ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+        ...(options.dryRun === true ? { mode: 'simulate' as const } : {}),
+      });
+  if (answer !== undefined) printResult(answer, options, () => JSON.stringify(answer, null, 2));
+}
+
+const hasBody = (method: Operation['method'], values: object): boolean =>
+  method !== 'GET' && Object.keys(values).length > 0;
+
+function methodOf(text: string): Operation['method'] {
+  const upper = text.toUpperCase();
+  const method = methods.find((one) => one === upper);
+  if (method) return method;
+  const near = nearest(upper, methods);
+  throw usage(
+    `The method must be one of ${methods.join(', ')}, not "${text}".${near === undefined ? '' : ` Did you mean ${near}?`}`,
+  );
+}
+
+async function bodyOf(
+  fields: readonly string[],
+  { input, isRead }: ApiOptions & { readonly isRead: boolean },
+  folder: string,
+): Promise<Record<string, unknown>> {
+  // Without a prototype, so that no name refers to one.
+  const given = Object.assign(
+    Object.create(null),
+    input === undefined ? {} : await readInput(input, folder),
+  ) as Record<string, unknown>;
+  for (const field of fields) setField(given, field, isRead, folder);
+  return given;
+}
+
+async function readInput(input: string, folder: string): Promise<Record<string, unknown>> {
+  const text = input === '-' ? await Bun.stdin.text() : readFileSync(resolve(folder, input), 'utf8');
+  try {
+    return { ...(parseJsonText(text) as object) };
+  } catch (cause) {
+    throw usage(`--input is not JSON: ${(cause as Error).message}.`, cause);
+  }
+}
+
+/** `title=Crash`, `set.priority=high`, `labels=["bug"]`, `body=@notes.md`. A value is JSON where it is JSON, otherwise text. */
+function setField(target: Record<string, unknown>, field: string, isText: boolean, folder: string): void {
+  const at = field.indexOf('=');
+  if (at < 1) throw usage(`A field must be name=value, not "${field}".`);
+  const names = isText ? [field.slice(0, at)] : field.slice(0, at).split('.');
+  const text = field.slice(at + 1);
+  const file = resolve(folder, text.slice(1));
+  const value =
+    text.startsWith('@') && existsSync(file) ? readFileSync(file, 'utf8') : isText ? text : looseValue(text);
+  const last = names.pop()!;
+  let inner = target;
+  for (const name of names) inner = (inner[name] ??= Object.create(null)) as Record<string, unknown>;
+  inner[last] = value;
+}

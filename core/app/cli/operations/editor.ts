@@ -1,0 +1,53 @@
+// Reads a text from the editor of the user, and a secret from a prompt.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { readEditor } from '../../config/config.ts';
+import { usage } from '../lib/flags.ts';
+import { ask, CommandError, say } from '../lib/output.ts';
+
+/** @param text shown at first @returns the saved text @throws CommandError if the editor fails or the text is unchanged */
+export async function edited(flag: string, text: string): Promise<string> {
+  const editor = readEditor();
+  if (editor === null)
+    throw usage(`There is no editor for --${flag}. Set VISUAL or EDITOR, such as EDITOR=nano.`);
+  const folder = mkdtempSync(join(tmpdir(), 'tatami-'));
+  const path = join(folder, `${flag}.md`);
+  try {
+    writeFileSync(path, text, { mode: 0o600 });
+    // An editor may have arguments: `code --wait`.
+    const child = Bun.spawn(['sh', '-c', `${editor} "$1"`, 'sh', path], {
+      stdio: ['inherit', 'inherit', 'inherit'],
+    });
+    if ((await child.exited) !== 0) throw new CommandError(`${editor} failed, so nothing was sent.`);
+    const saved = readFileSync(path, 'utf8').replace(/\n$/, '');
+    if (saved === text) throw new CommandError('The text was not changed, so nothing was sent.');
+    return saved;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Reads a secret from standard input or a hidden prompt, because arguments appear in the history of the shell and in lists of
+ * processes.
+ */
+export async function readSecret(name: string): Promise<string> {
+  const value = process.stdin.isTTY ? await askHidden(name) : (await Bun.stdin.text()).replace(/\r?\n$/, '');
+  if (value !== '') return value;
+  throw usage(`The ${name} is empty. Pass it on standard input, such as \`… < FILE\`.`);
+}
+
+async function askHidden(name: string): Promise<string> {
+  ask(`${name} (hidden): `);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await lines.question('');
+  } finally {
+    lines.close();
+    say('');
+  }
+}

@@ -1,0 +1,311 @@
+// Performs an operation of the API as a command: reads its input, sends it and prints the response.
+import { basename, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Call, ChangeOptions } from '../../../../sdk/client/index.ts';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { printableCopy } from '../../../platform/lib/text/printable.ts';
+import { usage, wholeNumber } from '../lib/flags.ts';
+import {
+  ask,
+  CommandError,
+  exitCodes,
+  isTerminal,
+  pour,
+  printResult,
+  say,
+  terminalWidth,
+} from '../lib/output.ts';
+import { callOf, remoteOf, type Remote, type RemoteOptions } from '../lib/remote.ts';
+import { requireReplaceable, writeOutputFile } from '../lib/write-file.ts';
+import { flagError } from './errors.ts';
+import { lowerFirst } from './help.ts';
+import { idOf, namedError, pathOf } from './names.ts';
+import type { Flag, Operation } from './operation.ts';
+import { pathWithQuery, readPages, transfer, write, type Page, type Request } from './send.ts';
+import { chosen, fieldsOf, objectLines, tableLines } from './show.ts';
+import { columns as preferred, decisionPages } from './shortcuts.ts';
+import { valueOf, type Options } from './values.ts';
+import { views, type Shown } from './views.ts';
+
+export interface Given {
+  readonly operation: Operation;
+  /** Values of the arguments, by their keys; the file of an upload is `file`. */
+  readonly args: Readonly<Record<string, string>>;
+  readonly options: Options;
+  /** Fixed body, for a command that has no flags for it. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Folder in which relative paths begin. */
+  readonly folder: string;
+}
+
+/** What a command needs besides its input. */
+interface Target {
+  readonly remote: Remote;
+  readonly call: Call;
+}
+
+export async function perform(given: Given): Promise<void> {
+  const { operation, args, options } = given;
+  const values = await readValues(given);
+  const remote = remoteOf(options as RemoteOptions);
+  refuseDecision(operation, args, remote);
+  const call = callOf(remote);
+  const body = await completeBody(given, values.body, call);
+  if (operation.destroys && options.yes !== true && !isTried(options))
+    await confirm([operation.summary, ...Object.values(args)].join(': '));
+  try {
+    const request = await requestOf({ ...given, body }, values.query, call);
+    await respond(given, request, { remote, call });
+  } catch (error) {
+    throw flagError(await namedError(error, operation, args, call), operation);
+  }
+}
+
+const isTried = ({ dryRun }: Options): boolean => dryRun === true;
+
+type Values = Readonly<Record<'query' | 'body', Record<string, unknown>>>;
+
+/** @throws CommandError */
+async function readValues({ operation, options, folder, body = {} }: Given): Promise<Values> {
+  const values: Values = { query: {}, body: { ...body } };
+  const source = { folder, nowMs: systemClock.nowMs() };
+  for (const flag of operation.flags) {
+    const given = options[optionOf(flag)];
+    if (given !== undefined) values[flag.in][flag.key] = await valueOf(flag, given, source);
+  }
+  return values;
+}
+
+/** Name of the option in Commander: `target-date` → `targetDate`. */
+const optionOf = ({ name }: Flag): string =>
+  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Adds texts from the editor, and secrets. @throws CommandError if a required flag is missing */
+async function completeBody(
+  given: Given,
+  body: Record<string, unknown>,
+  call: Call,
+): Promise<Record<string, unknown>> {
+  const { flags } = given.operation;
+  const secret = flags.find(({ isSecret }) => isSecret);
+  if (secret) body[secret.key] = await (await import('./editor.ts')).readSecret(secret.name);
+  const missing = flags.filter(
+    (flag) => flag.in === 'body' && flag.isRequired === true && body[flag.key] === undefined,
+  );
+  const text = flags.find(({ isLong }) => isLong);
+  const isEdited = given.options.editor === true || (text && missing.includes(text) && process.stdin.isTTY);
+  if (text && isEdited) body[text.key] = await editedText(given, text, body[text.key], call);
+  const still = missing.filter(({ key }) => body[key] === undefined);
+  if (still.length === 0) return body;
+  const names = still.map(({ name }) => `--${name}`).join(', ');
+  throw usage(
+    `${names} ${still.length === 1 ? 'is' : 'are'} required: ${still.map(({ doc }) => doc).join(' ')}`,
+  );
+}
+
+/** @param text given with the flag; otherwise, a change begins with the stored text */
+async function editedText(
+  { operation, args }: Given,
+  { key, name }: Flag,
+  text: unknown,
+  call: Call,
+): Promise<string> {
+  const first = text ?? (operation.method === 'PATCH' ? await currentText(operation, args, key, call) : '');
+  return (await import('./editor.ts')).edited(name, String(first));
+}
+
+async function currentText(
+  operation: Operation,
+  args: Given['args'],
+  key: string,
+  call: Call,
+): Promise<string> {
+  const path = await pathOfCall(operation, args, call);
+  const { [key]: text } = await call<Record<string, unknown>>('GET', path);
+  return typeof text === 'string' ? text : '';
+}
+
+/** @throws CommandError with the page on which a person decides */
+export function refuseDecision({ id }: Operation, args: Given['args'], { access, server }: Remote): void {
+  const page = decisionPages[id];
+  if (page === undefined || access === null) return;
+  const link =
+    server.replace(/\/+$/, '') +
+    page.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
+  throw new CommandError(
+    `A login is an app and cannot decide for a person. Decide on ${link}, or pass an API key with --token or TATAMI_TOKEN.`,
+  );
+}
+
+/** @param action such as `Delete a label: bug` @throws CommandError if it is declined, or cannot be confirmed */
+export async function confirm(action: string): Promise<void> {
+  if (!process.stdin.isTTY) throw usage('There is no terminal to confirm this. Add --yes to confirm it.');
+  ask(`${action}? [y/N] `);
+  for await (const answer of createInterface({ input: process.stdin })) {
+    if (/^y(es)?$/i.test(answer.trim())) return;
+    break;
+  }
+  throw new CommandError('Nothing was changed.');
+}
+
+async function pathOfCall(operation: Operation, args: Given['args'], call: Call): Promise<string> {
+  const ids: Record<string, string> = {};
+  for (const { key, label, lookup } of operation.args)
+    ids[key] = lookup ? await idOf(call, lookup, label, args[key]!) : args[key]!;
+  return pathOf(operation, ids);
+}
+
+/** Resolves names for which the API accepts only ids. */
+async function requestOf(
+  { operation, args, body }: Given,
+  query: Record<string, unknown>,
+  call: Call,
+): Promise<Request> {
+  const resolved: Record<string, unknown> = { ...body };
+  for (const { key, name, lookup } of operation.flags)
+    if (lookup && typeof resolved[key] === 'string')
+      resolved[key] = await idOf(call, lookup, name, resolved[key]);
+  const inQuery = operation.args.filter(({ key }) => !operation.path.includes(`{${key}}`));
+  const hasBody = operation.flags.some((flag) => flag.in === 'body') && operation.method !== 'GET';
+  return {
+    path: await pathOfCall(operation, args, call),
+    query: { ...Object.fromEntries(inQuery.map(({ key }) => [key, args[key]])), ...query },
+    body: hasBody ? resolved : undefined,
+  };
+}
+
+async function respond(given: Given, request: Request, target: Target): Promise<void> {
+  switch (given.operation.answer) {
+    case 'page':
+      return respondWithPages(given, request, target);
+    case 'file':
+      return download(given, request, target);
+    case 'upload':
+      return print(given, await upload(given, request, target), null);
+    case 'stream':
+      return (await import('./stream.ts')).follow(given, request, target.remote);
+    default:
+      return respondWithValue(given, request, target);
+  }
+}
+
+const itemsDefault = 50;
+const itemsMax = 1_000_000;
+
+async function respondWithPages(given: Given, request: Request, { call }: Target): Promise<void> {
+  const { limit, all } = given.options;
+  if (all === true && limit !== undefined) throw usage('Use --all or --limit, not both.');
+  const most =
+    all === true
+      ? Infinity
+      : limit === undefined
+        ? itemsDefault
+        : wholeNumber('--limit', String(limit), 1, itemsMax);
+  const { items, pageInfo } = await readPages(call, request, most);
+  await print(given, items, pageInfo);
+  if (pageInfo.hasNextPage && items.length >= most)
+    say(`More items exist. Show them with --all, or with a larger --limit.`);
+}
+
+async function respondWithValue(given: Given, request: Request, { call }: Target): Promise<void> {
+  const { operation, options, args } = given;
+  if (operation.method === 'GET')
+    return print(given, await call('GET', pathWithQuery(request.path, request.query)), null);
+  const written = await write<unknown>(call, operation.method, request, termsOf(options));
+  const wait =
+    isTried(options) || options.wait === false ? undefined : (await import('./waits.ts')).waits[operation.id];
+  if (!wait) return print(given, written, null);
+  const ended = await wait.until(call, written as { id: string; status: string }, args);
+  await print(given, ended, null);
+  if (wait.failed(ended)) process.exitCode = exitCodes.failed;
+}
+
+function termsOf({ idempotencyKey, ifVersion, dryRun }: Options): ChangeOptions {
+  return {
+    ...(typeof idempotencyKey === 'string' ? { idempotencyKey } : {}),
+    ...(ifVersion === undefined
+      ? {}
+      : { ifVersion: wholeNumber('--if-version', String(ifVersion), 1, Number.MAX_SAFE_INTEGER) }),
+    ...(dryRun === true ? { mode: 'simulate' as const } : {}),
+  };
+}
+
+async function upload(
+  { operation, args, folder }: Given,
+  request: Request,
+  { remote }: Target,
+): Promise<unknown> {
+  const path = resolve(folder, args.file!);
+  const body = Bun.file(path);
+  if (!(await body.exists())) throw usage(`There is no file ${args.file}.`);
+  const query = { name: basename(path), ...request.query };
+  const headers = { 'idempotency-key': crypto.randomUUID(), 'content-type': body.type };
+  return (await transfer(remote, operation, { ...request, query }, { body, headers })).json();
+}
+
+/** Writes a file to `--out`, or to standard output where that is not a terminal. */
+async function download(
+  { operation, options, folder }: Given,
+  request: Request,
+  { remote }: Target,
+): Promise<void> {
+  const { out } = options;
+  if (out === undefined && isTerminal()) throw usage('Pass --out with the name of the file; `-` prints it.');
+  const path = typeof out === 'string' && out !== '-' ? resolve(folder, out) : null;
+  if (path !== null) requireReplaceable(path, options.force === true);
+  const response = await transfer(remote, operation, request);
+  if (path !== null) {
+    writeOutputFile(path, new Uint8Array(await response.arrayBuffer()));
+    return printResult({ file: out }, options, ({ file }) => `The file is saved as ${String(file)}.`);
+  }
+  for await (const chunk of response.body!) await pour(chunk);
+}
+
+/** @param value items of a list, one object, or undefined for no content */
+async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | null): Promise<void> {
+  const { operation, args, options } = given;
+  const { fields } = options;
+  if (isTried(options)) say('Dry run: nothing was changed.');
+  if (value === undefined) return printDone(given);
+  const items = itemsOf(operation, value);
+  const names = typeof fields === 'string' ? fieldsOf(fields) : null;
+  const shown = names ? chosen(items ?? [value], names) : (items ?? [value]);
+  const output = items ? shown : shown[0];
+  if (options.json === true) return printResult(output, options, () => '');
+  const text = await textOf(
+    operation,
+    { output, names },
+    { isTried: isTried(options), given: args, pageInfo },
+  );
+  printResult(output, options, () => text);
+}
+
+/** Returns the items of a list; null for a single object. */
+function itemsOf({ answer }: Operation, value: unknown): unknown[] | null {
+  if (Array.isArray(value)) return value;
+  return answer === 'list' ? (value as { data: unknown[] }).data : null;
+}
+
+async function textOf(
+  operation: Operation,
+  { output, names }: { readonly output: unknown; readonly names: readonly string[] | null },
+  shown: Shown,
+): Promise<string> {
+  const { id, method } = operation;
+  if (Array.isArray(output) && output.length === 0) return 'Nothing found.';
+  const view = names === null ? views[id] : undefined;
+  if (view) return view(printableCopy(output) as never, shown);
+  if (!Array.isArray(output)) return objectLines(output, method !== 'GET').join('\n');
+  return tableLines(output, names ?? preferred[id] ?? operation.columns ?? [], terminalWidth()).join('\n');
+}
+
+/** @throws never; the operation has no content to show */
+function printDone({ operation, args, options }: Given): void {
+  const result = { done: true, operation: operation.id, ...args };
+  const objects = Object.values(args).join(' ');
+  printResult(
+    result,
+    options,
+    () => `Done: ${lowerFirst(operation.summary)}${objects === '' ? '' : ` (${objects})`}.`,
+  );
+}

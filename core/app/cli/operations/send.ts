@@ -1,0 +1,124 @@
+// Sends the request of a command: pages of a list, a write that takes effect once, a file in either direction.
+import { apiOf } from '../../../../sdk/client/address.ts';
+import { backoffMs } from '../../../../sdk/client/backoff.ts';
+import { errorOf, unreachable } from '../../../../sdk/client/error.ts';
+import { ApiCallError, type Call, type ChangeOptions } from '../../../../sdk/client/index.ts';
+import { tokenNow } from '../../../../sdk/client/token.ts';
+import { CommandError, createProgress, exitCodes, say } from '../lib/output.ts';
+import type { Remote } from '../lib/remote.ts';
+import type { Operation } from './operation.ts';
+
+export interface Request {
+  /** With the values of the arguments. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Undefined for no body. */
+  readonly body: unknown;
+}
+
+export interface Page {
+  readonly items: unknown[];
+  /** Information of the last page. */
+  readonly pageInfo: Readonly<Record<string, unknown>> & { readonly hasNextPage: boolean };
+}
+
+const pageItemsMax = 100;
+/** Further attempts of a write whose connection was lost, after those of the client. */
+const attemptsMax = 4;
+
+export function pathWithQuery(path: string, query: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(query).map(([key, value]): [string, string] => [
+    key,
+    Array.isArray(value)
+      ? value.join(',')
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value),
+  ]);
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`;
+}
+
+/** Reads items of a list. @param itemsMax Infinity for all */
+export async function readPages(call: Call, { path, query }: Request, itemsMax: number): Promise<Page> {
+  const progress = createProgress();
+  const items: unknown[] = [];
+  let after = query.after;
+  for (;;) {
+    const limit = Math.min(pageItemsMax, itemsMax - items.length);
+    const page = await call<{ data: unknown[]; pageInfo: Page['pageInfo'] & { endCursor?: string | null } }>(
+      'GET',
+      pathWithQuery(path, { ...query, limit, ...(after === undefined ? {} : { after }) }),
+    );
+    items.push(...page.data);
+    const isEnd = !page.pageInfo.hasNextPage || typeof page.pageInfo.endCursor !== 'string';
+    if (isEnd || items.length >= itemsMax) {
+      progress.end();
+      return { items, pageInfo: page.pageInfo };
+    }
+    after = page.pageInfo.endCursor;
+    progress.show(`${items.length} items read`);
+  }
+}
+
+/**
+ * Sends a write until it is known that it took effect, or that it did not.
+ * @throws CommandError with the key for a safe repetition if neither is known
+ */
+export async function write<T>(
+  call: Call,
+  method: Operation['method'],
+  { path, query, body }: Request,
+  options: ChangeOptions,
+): Promise<T> {
+  const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const answer = await call<T>(method, pathWithQuery(path, query), body, { ...options, idempotencyKey });
+      if (attempt > 1)
+        say(
+          'The connection was lost during the write. The repeated request succeeded; the write took effect once.',
+        );
+      return answer;
+    } catch (error) {
+      // A refused connection carried no request. A simulation writes nothing.
+      const isUnknown = isLost(error) && options.mode !== 'simulate' && !(attempt === 1 && isRefused(error));
+      if (!isUnknown) throw error;
+      if (attempt === attemptsMax) throw unknownOutcome(error, idempotencyKey);
+      say('The connection was lost during the write. Repeating it with the same idempotency key.');
+      await Bun.sleep(backoffMs(attempt));
+    }
+  }
+}
+
+const isLost = (error: unknown): error is ApiCallError => error instanceof ApiCallError && error.status === 0;
+
+function isRefused({ cause }: ApiCallError): boolean {
+  const { code } = (cause ?? {}) as { code?: string };
+  return code === 'ConnectionRefused' || code === 'ECONNREFUSED';
+}
+
+function unknownOutcome(cause: ApiCallError, key: string): CommandError {
+  return new CommandError(
+    `${cause.message} It is unknown whether the write took effect. Run the command again with --idempotency-key ${key}: the write then takes effect at most once.`,
+    exitCodes.tryLater,
+    { cause },
+  );
+}
+
+/** Sends a request without the client, for bodies that are not JSON. @throws ApiCallError */
+export async function transfer(
+  { server, token }: Remote,
+  { method }: Operation,
+  { path, query }: Request,
+  init: { readonly body?: Blob; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Response> {
+  const headers = { ...init.headers, authorization: `Bearer ${await tokenNow(token)}` };
+  const url = apiOf(server) + pathWithQuery(path, query);
+  const response = await fetch(url, { method, headers, body: init.body ?? null, redirect: 'manual' }).catch(
+    (cause: unknown) => {
+      throw unreachable(server, cause);
+    },
+  );
+  if (!response.ok) throw errorOf(response, await response.text());
+  return response;
+}

@@ -1,0 +1,96 @@
+// What the API does not tell about its commands: other names, calls with fixed values, and columns that people prefer.
+
+/** Other names of nouns, besides the singular. */
+export const nounAliases: Readonly<Record<string, string>> = { 'oauth-apps': 'apps' };
+
+/** Other names of verbs, by operation. */
+export const verbAliases: Readonly<Record<string, string>> = {
+  'members.delete': 'remove',
+  'grants.delete': 'revoke',
+  'api-keys.delete': 'revoke',
+  'plugins.delete': 'uninstall',
+  'plugins.runs': 'logs',
+  'plugins.call-action': 'action',
+};
+
+interface Preset {
+  readonly operation: string;
+  readonly verb: string;
+  readonly summary: string;
+  /** Body of the call; the command has no flags for it. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Commands that call an operation with a fixed body. */
+export const presets: readonly Preset[] = [
+  {
+    operation: 'plugins.update',
+    verb: 'enable',
+    summary: 'Enable a plugin that is paused or disabled',
+    body: { state: 'active' },
+  },
+  {
+    operation: 'plugins.update',
+    verb: 'disable',
+    summary: 'Pause a plugin; its events wait until it is enabled',
+    body: { state: 'paused_by_admin' },
+  },
+];
+
+/**
+ * Columns of lists where those derived from the schema tell less. `bench/`, `test/cli/operations` and the
+ * documentation show the effect.
+ */
+export const columns: Readonly<Record<string, readonly string[]>> = {
+  'issues.list': ['identifier', 'title', 'state', 'priority', 'assignee', 'labels', 'updatedAt'],
+  'labels.list': ['id', 'name', 'color', 'team'],
+  'plugins.list': ['pluginId', 'pluginVersion', 'mode', 'state', 'id', 'waitsFor'],
+  'plugins.versions': ['version', 'publisher', 'installedAt', 'replacedAt', 'sha256'],
+  'plugins.scheduled': ['name', 'dueAt', 'data', 'hasHandler'],
+  'plugins.routes': ['name', 'method', 'auth', 'url'],
+  'webhooks.list': ['id', 'url', 'events', 'ordering', 'enabled', 'disabledReason', 'description'],
+  'deliveries.list': [
+    'id',
+    'status',
+    'attempts',
+    'eventType',
+    'eventId',
+    'webhookId',
+    'nextAttemptAt',
+    'createdAt',
+  ],
+  'webhooks.deliveries': [
+    'id',
+    'status',
+    'attempts',
+    'eventType',
+    'eventId',
+    'origin',
+    'nextAttemptAt',
+    'createdAt',
+  ],
+  'grants.list': ['id', 'client', 'member', 'resource', 'scopes', 'lastUsedAt', 'revokedAt'],
+  'search.query': ['issue', 'snippet'],
+  'comments.list': ['id', 'author', 'body', 'createdAt'],
+  'reactions.list': ['emoji', 'count', 'who'],
+  'reactions.list-on-issue': ['emoji', 'count', 'who'],
+};
+
+/** Operations that a person decides on a page of the server, and the page. A login is an app, which cannot decide for a person. */
+export const decisionPages: Readonly<Record<string, string>> = {
+  'proposals.approve': '/proposals/{id}',
+  'proposals.reject': '/proposals/{id}',
+  'proposals.rerun': '/proposals/{id}',
+};
+
+/** Operations that handwritten commands perform, and the commands. */
+export const handwritten: Readonly<Record<string, string>> = {
+  'members.invite': 'members invite',
+  'plugins.install': 'plugins install',
+  'plugins.backtest': 'plugins backtest',
+  'plugins.consent.get': 'plugins consent',
+  'plugins.consent.give': 'plugins consent',
+  'plugins.consent.refuse': 'plugins consent',
+  'plugins.shadow': 'plugins shadow',
+  'runs.replay': 'runs replay',
+};

@@ -1,0 +1,134 @@
+// Displays responses: tables and fields for people, JSON for programs.
+import { didYouMean } from '../../../platform/lib/text/words.ts';
+import { plainText, printable } from '../../../platform/lib/text/printable.ts';
+import { usage } from '../lib/flags.ts';
+import { minuteOf, tableOf } from '../lib/table.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** @param text comma-separated paths, such as `identifier,state.name` */
+export function fieldsOf(text: string): string[] {
+  const fields = text.split(',').map((field) => field.trim());
+  if (fields.every((field) => field !== '')) return fields;
+  throw usage(`--fields must be names such as id,name or state.name, comma-separated, not "${text}".`);
+}
+
+/** Returns the objects with only these fields, by their paths. @throws CommandError if no object has one of them */
+export function chosen(items: readonly unknown[], fields: readonly string[]): Item[] {
+  const known = new Set(items.flatMap((item) => Object.keys(item as object)));
+  for (const field of fields) {
+    const [name = ''] = field.split('.');
+    if (items.length > 0 && !known.has(name))
+      throw usage(
+        `--fields: There is no field ${name}.${didYouMean(name, known)} Fields: ${[...known].join(', ')}.`,
+      );
+  }
+  return items.map((item) => Object.fromEntries(fields.map((field) => [field, at(item as Item, field)])));
+}
+
+function at(item: Item, path: string): unknown {
+  // Chosen fields keep their path as their name.
+  if (path in item) return item[path];
+  let value: unknown = item;
+  for (const name of path.split('.')) {
+    if (Array.isArray(value)) value = value.map((one: unknown) => (one as Item | null)?.[name]);
+    else value = (value as Item | null)?.[name];
+    if (value === undefined || value === null) return null;
+  }
+  return value;
+}
+
+const cellCharsMax = 60;
+const wordsMax = 3;
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+
+/** Returns a value on one line: references by their names, times to the minute. */
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return time.test(value) ? minuteOf(value) : printable(value);
+  if (typeof value === 'number') return String(Number.isInteger(value) ? value : Number(value.toFixed(3)));
+  if (Array.isArray(value)) return listText(value);
+  const { identifier, name, key, id } = value as Item;
+  const named = [identifier, name, key, id].find((one) => typeof one === 'string');
+  return printable(named === undefined ? JSON.stringify(value) : String(named));
+}
+
+function listText(values: readonly unknown[]): string {
+  if (values.length === 0) return '-';
+  const shown = values.slice(0, values.length > wordsMax ? wordsMax - 1 : wordsMax).map(cellOf);
+  return `${shown.join(', ')}${values.length > shown.length ? ` and ${values.length - shown.length} more` : ''}`;
+}
+
+const shortened = (cell: string, charsMax: number): string =>
+  cell.length > charsMax ? `${cell.slice(0, charsMax - 1)}…` : cell;
+
+/** `createdAt` → `CREATED` */
+const headingOf = (name: string): string =>
+  name
+    .replace(/(At|_at)$/, '')
+    .replaceAll(/([A-Z])/g, ' $1')
+    .replaceAll('_', ' ')
+    .toUpperCase();
+
+/**
+ * Returns the lines of a table.
+ * @param width of the terminal; the widest column is shortened to fit. Undefined for output to a file or program
+ */
+export function tableLines(
+  items: readonly unknown[],
+  columns: readonly string[],
+  width: number | undefined,
+): string[] {
+  const rows = items.map((item) =>
+    columns.map((name) => shortened(cellOf(at(item as Item, name)), cellCharsMax)),
+  );
+  // Columns that are empty throughout tell nothing.
+  const used = columns.map((_, index) => rows.some((row) => row[index] !== '-'));
+  const kept = (row: readonly string[]): string[] => row.filter((_, index) => used[index]);
+  return tableOf(fitted([kept(columns.map(headingOf)), ...rows.map(kept)], width));
+}
+
+const gap = 2;
+const cellCharsMin = 12;
+
+function fitted(rows: string[][], width: number | undefined): string[][] {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)));
+  const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - (width ?? Infinity);
+  if (excess <= 0) return rows;
+  const widest = widths.indexOf(Math.max(...widths));
+  const charsMax = Math.max(cellCharsMin, widths[widest]! - excess);
+  return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, charsMax) : cell)));
+}
+
+/** Returns the lines of one object: a line per field, then its long texts. @param isShort true to omit fields without a value */
+export function objectLines(value: unknown, isShort: boolean): string[] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [JSON.stringify(value)];
+  const entries = Object.entries(value).filter(([, one]) => !isShort || !isEmpty(one));
+  const isLong = (one: unknown): one is string => typeof one === 'string' && /\n/.test(one);
+  const short = entries.filter(([, one]) => !isLong(one)).map(([name, one]) => [name, fieldText(one)]);
+  const long = entries.flatMap(([name, one]) => (isLong(one) ? ['', `${name}:`, plainText(one)] : []));
+  return [...tableOf(short), ...long];
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value === 'string') return printable(value);
+  if (value === null || typeof value !== 'object') return cellOf(value);
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(elementText).join(', ');
+  return elementText(value);
+}
+
+/** `Ana (usr_…)`, and JSON for an object without a name. */
+function elementText(value: unknown): string {
+  if (value === null || typeof value !== 'object') return cellOf(value);
+  const { identifier, name, id } = value as Item;
+  const named = [identifier, name].find((one) => typeof one === 'string');
+  if (named === undefined) return printable(JSON.stringify(value));
+  return printable(typeof id === 'string' ? `${String(named)} (${id})` : String(named));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (typeof value !== 'object') return false;
+  return Object.keys(value).length === 0;
+}

@@ -1,0 +1,47 @@
+// Displays of single operations, where tables and lists of fields tell less. Each is loaded only when it is shown.
+import type { Page } from './send.ts';
+
+export interface Shown {
+  /** True for a dry run. */
+  readonly isTried: boolean;
+  /** Values of the arguments, as typed. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly pageInfo: Page['pageInfo'] | null;
+}
+
+/** @param value a copy of the response, or of its items, without control characters @returns the text for people */
+type View = (value: never, shown: Shown) => Promise<string>;
+
+const run: View = async (value) => (await import('./views/runs.ts')).runView(value);
+const undo: View = async (value, { isTried }) => (await import('./views/undo.ts')).undoView(value, isTried);
+const proposal: View = async (value) => (await import('./views/proposals.ts')).proposalView(value);
+const delivery: View = async (value) => (await import('./views/deliveries.ts')).deliveryView(value);
+const plugin: View = async (value) => (await import('./views/plugins.ts')).pluginView(value);
+
+export const views: Readonly<Record<string, View>> = {
+  'deliveries.get': delivery,
+  'deliveries.replay': delivery,
+  'issues.trail': async (value, { pageInfo }) =>
+    (await import('./views/trail.ts')).trailView(value, (pageInfo?.leftOut ?? []) as readonly string[]),
+  'plugins.call-action': run,
+  'plugins.get': plugin,
+  'plugins.list': async (value) => (await import('./views/plugins.ts')).pluginsView(value),
+  'plugins.rollback': plugin,
+  'plugins.run-schedule': run,
+  'plugins.runs': async (value) => (await import('./views/runs.ts')).runsView(value),
+  'plugins.undo': undo,
+  'plugins.update': plugin,
+  'proposals.approve': proposal,
+  'proposals.get': proposal,
+  'proposals.list': async (value) => (await import('./views/proposals.ts')).proposalsView(value),
+  'proposals.reject': proposal,
+  'proposals.rerun': proposal,
+  'proposals.undo': undo,
+  'runs.cancel': run,
+  'runs.get': run,
+  'runs.retry': run,
+  'runs.undo': undo,
+  'undos.undo': undo,
+  'webhooks.ping': delivery,
+  'webhooks.sample': delivery,
+};

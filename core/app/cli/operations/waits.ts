@@ -1,0 +1,123 @@
+// Waits for the end of what an operation starts: runs, deliveries, replays of events.
+import type { Call } from '../../../../sdk/client/call.ts';
+import { printable } from '../../../platform/lib/text/printable.ts';
+import { CommandError, exitCodes, say } from '../lib/output.ts';
+import { poll } from '../lib/poll.ts';
+import { hasEnded, isDone, isOpen, progressText, waitingText, type Run } from './views/runs.ts';
+
+interface State {
+  readonly id: string;
+  readonly status: string;
+}
+
+interface Wait {
+  /** @param args values of the arguments of the operation @returns the last state */
+  until(call: Call, begun: State, args: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Returns true for a state that makes the command exit with 1. */
+  failed(state: unknown): boolean;
+}
+
+const encoded = encodeURIComponent;
+
+const runEnd: Wait = {
+  async until(call, begun) {
+    const ended = async (id: string): Promise<Run> => {
+      const look = (): Promise<Run> => call<Run>('GET', `/runs/${id}`);
+      return untilEnded(await look(), look, hasEnded);
+    };
+    let run = await ended(begun.id);
+    const logs = [...run.logs];
+    // A schedule may continue over several runs.
+    while (run.continuedBy !== null) {
+      say(printable(progressText(run)));
+      run = await ended(run.continuedBy);
+      logs.push(...run.logs);
+    }
+    // The server's retries go on for hours; that this attempt failed is the answer.
+    if (run.status === 'retrying')
+      say(
+        `The attempt failed; the server retries it automatically. Cancel with \`tatami runs cancel ${run.id}\`.`,
+      );
+    return { ...run, logs };
+  },
+  failed: (run) => !isDone(run as Run),
+};
+
+const actionEnd: Wait = {
+  async until(call, begun, { id = '', name = '' }) {
+    const path = `/plugins/${encoded(id)}/actions/${encoded(name)}/runs/${begun.id}`;
+    const look = (): Promise<Run> => call<Run>('GET', path);
+    const run = await untilEnded(await look(), look, (one) => !isOpen(one));
+    if (!isDone(run))
+      say(
+        'The action failed and is not retried automatically. Correct the cause, then call the action again.',
+      );
+    return run;
+  },
+  failed: (run) => !isDone(run as Run),
+};
+
+function untilEnded(first: Run, look: () => Promise<Run>, ended: (run: Run) => boolean): Promise<Run> {
+  return poll(first, look, ended, Number.POSITIVE_INFINITY, (run) => say(printable(waitingText(run))));
+}
+
+/** Connecting, the answer and a queue before it: past that, something holds the delivery back. */
+const attemptWithinMs = 60_000;
+
+interface Delivery extends State {
+  readonly attemptList: readonly unknown[];
+  readonly nextAttemptAt: string | null;
+}
+
+/** The first attempt. */
+const deliveryAttempt: Wait = {
+  async until(call, begun) {
+    const look = (): Promise<Delivery> => call<Delivery>('GET', `/deliveries/${begun.id}`);
+    const isOver = ({ attemptList, status }: Delivery): boolean =>
+      attemptList.length > 0 || status === 'canceled';
+    const delivery = await poll(await look(), look, isOver, attemptWithinMs);
+    if (!isOver(delivery))
+      throw new CommandError(
+        `${begun.id} has not been attempted yet, because its endpoint is busy or failing. See \`tatami deliveries show ${begun.id}\`.`,
+        exitCodes.tryLater,
+      );
+    if (delivery.status === 'retrying')
+      say(
+        `The attempt failed; the server retries automatically, next at ${printable(delivery.nextAttemptAt ?? '')}.`,
+      );
+    return delivery;
+  },
+  failed: (delivery) => (delivery as Delivery).status !== 'delivered',
+};
+
+const replayEnd: Wait = {
+  until: (call, begun) =>
+    poll<State>(
+      begun,
+      () => call<State>('GET', `/replays/${begun.id}`),
+      ({ status }) => status !== 'running',
+    ),
+  failed: (replay) => (replay as State).status === 'canceled',
+};
+
+const backfillEnd: Wait = {
+  until: (call, begun, { id = '' }) =>
+    poll<State>(
+      begun,
+      () => call<State>('GET', `/plugins/${encoded(id)}/catch-up`),
+      ({ status }) => status !== 'running',
+    ),
+  failed: () => false,
+};
+
+/** By operation. */
+export const waits: Readonly<Record<string, Wait>> = {
+  'runs.retry': runEnd,
+  'plugins.run-schedule': runEnd,
+  'plugins.call-action': actionEnd,
+  'plugins.catch-up': backfillEnd,
+  'webhooks.ping': deliveryAttempt,
+  'webhooks.sample': deliveryAttempt,
+  'deliveries.replay': deliveryAttempt,
+  'webhooks.replay': replayEnd,
+};
