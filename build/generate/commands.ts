@@ -21,7 +21,7 @@ import type { JsonSchema } from './type-text.ts';
 
 /** Schema of an input, with the marks of this project. */
 interface InputSchema extends JsonSchema {
-  readonly pattern?: string;
+  readonly pattern?: string | undefined;
   readonly maxLength?: number;
   readonly writeOnly?: boolean;
   readonly [alsoCalled]?: string;
@@ -34,6 +34,8 @@ const prefix = '/api/v1';
 const renamed: Readonly<Record<string, string>> = { fields: 'field', limit: 'at-most' };
 /** Parameters that the command sets by itself: `--limit`, `--all` and `--fields`. */
 const ownParameters = new Set(['limit', 'cursor', 'fields']);
+/** Verbs that ask for confirmation. Opening an open route replaces the secret that its senders have. */
+const destroying = /^(delete|purge|bulk-delete|open-route)$/;
 /** Texts of at least this length may be written in an editor. */
 const longCharsMin = 10_000;
 
@@ -92,7 +94,7 @@ function operationOf(route: Route, routes: readonly Route[]): Operation {
     ...(item && answer !== 'object' ? { columns: columnsOf(item) } : {}),
     ...(route.kind === 'write' ? { simulates: true as const } : {}),
     ...(takesIfMatch(route) ? { takesVersion: true as const } : {}),
-    ...(/^(delete|purge|bulk-delete)$/.test(verb) ? { destroys: true as const } : {}),
+    ...(destroying.test(verb) ? { destroys: true as const } : {}),
     ...(route.scope !== null && !appScopes.includes(route.scope) ? { needsKey: true as const } : {}),
     ...(route.example ? { example: route.example as Record<string, unknown> } : {}),
   };
@@ -145,9 +147,12 @@ function requiredParameters({ query }: Route): [string, InputSchema][] {
 
 /** Returns the path of the resource that a parameter identifies; empty for a name that belongs to the operation. */
 function targetOf(key: string, before: string, { pattern }: InputSchema): string {
-  const byId = contracts.find(({ id }: Contract) => id !== null && pattern?.startsWith(`^${id}_`));
-  if (byId) return byId.path;
-  return key === 'id' ? before : '';
+  return contractOf({ pattern })?.path ?? (key === 'id' ? before : '');
+}
+
+/** Returns the contract whose ids a schema accepts. */
+function contractOf({ pattern }: Pick<InputSchema, 'pattern'>): Contract | undefined {
+  return contracts.find(({ id }: Contract) => id !== null && pattern?.startsWith(`^${id}_`));
 }
 
 const wordsOf = (key: string): string => flagNameOf(key).replaceAll('-', ' ');
@@ -226,11 +231,20 @@ function valuesOf(schema: InputSchema, type: FlagType): Pick<Flag, 'values'> {
   return values ? { values: values.filter((value) => value !== null).map(String) } : {};
 }
 
-function marksOf(schema: InputSchema, type: FlagType, { isRequired, routes }: Place): Partial<Flag> {
+/** Filters resolve the names of members, but not their e-mail addresses. */
+const byEmail: Lookup = { list: '/members', by: ['email'], id: '^[^@]*$' };
+
+function flagLookupOf(schema: InputSchema, { from, routes }: Place): Lookup | undefined {
   const target = schema[refersTo];
-  const lookup = target && !target.names ? lookupOf(target.path ?? '', schema, routes) : undefined;
+  if (from === 'query' && target?.path === 'members') return byEmail;
+  // The API resolves the names of targets that have names.
+  return target?.names ? undefined : lookupOf(target?.path ?? contractOf(schema)?.path ?? '', schema, routes);
+}
+
+function marksOf(schema: InputSchema, type: FlagType, place: Place): Partial<Flag> {
+  const lookup = flagLookupOf(schema, place);
   return {
-    ...(isRequired ? { isRequired: true as const } : {}),
+    ...(place.isRequired ? { isRequired: true as const } : {}),
     ...(typeOf(schema).includes('null') ? { isNullable: true as const } : {}),
     ...(type === 'text' && isLong(schema) ? { isLong: true as const } : {}),
     ...(schema.writeOnly === true ? { isSecret: true as const } : {}),

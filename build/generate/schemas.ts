@@ -23,7 +23,7 @@ const checked = new Set([
   'minProperties',
   'maxProperties',
 ]);
-const said = /^(description|default|deprecated|title|examples?|x-.*)$/;
+const said = /^(description|default|deprecated|writeOnly|title|examples?|x-.*)$/;
 
 export function writeSchemas(library: Library, file: string, routes: readonly Route[]): void {
   const taking = routes.filter(({ body }) => body);

@@ -67,9 +67,14 @@ function addCommand(
   folder: string,
   body?: Readonly<Record<string, unknown>>,
 ): void {
-  const { args, flags, summary, description = '' } = operation;
+  const { args, flags, summary, description = '', needsKey } = operation;
   command.summary(lowerFirst(summary));
-  command.description([`${summary}.`, plain(description)].filter((text) => text !== '').join('\n\n'));
+  const texts = [
+    `${summary}.`,
+    plain(description),
+    needsKey ? 'Needs an API key: no login has the scope.' : '',
+  ];
+  command.description(texts.filter((text) => text !== '').join('\n\n'));
   const names = [
     ...args.map(({ key, label, doc }) => ({ key, name: label.replaceAll(' ', '-'), doc })),
     ...fileArgument(operation),

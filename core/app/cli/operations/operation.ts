@@ -65,7 +65,7 @@ export interface Operation {
   readonly simulates?: true;
   /** True if the write can be limited to a version of the object. */
   readonly takesVersion?: true;
-  /** True if the operation deletes objects. */
+  /** True if the command asks for confirmation, because the operation deletes objects or makes a secret invalid. */
   readonly destroys?: true;
   /** True if no login may have the scope, because it is an app. */
   readonly needsKey?: true;

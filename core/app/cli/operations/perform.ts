@@ -54,7 +54,7 @@ export async function perform(given: Given): Promise<void> {
   if (operation.destroys && options.yes !== true && !isTried(options))
     await confirm([operation.summary, ...Object.values(args)].join(': '));
   try {
-    const request = await requestOf({ ...given, body }, values.query, call);
+    const request = await requestOf(given, { query: values.query, body }, call);
     await respond(given, request, { remote, call });
   } catch (error) {
     throw flagError(await namedError(error, operation, args, call), operation);
@@ -156,21 +156,18 @@ async function pathOfCall(operation: Operation, args: Given['args'], call: Call)
 }
 
 /** Resolves names for which the API accepts only ids. */
-async function requestOf(
-  { operation, args, body }: Given,
-  query: Record<string, unknown>,
-  call: Call,
-): Promise<Request> {
-  const resolved: Record<string, unknown> = { ...body };
-  for (const { key, name, lookup } of operation.flags)
-    if (lookup && typeof resolved[key] === 'string')
-      resolved[key] = await idOf(call, lookup, name, resolved[key]);
+async function requestOf({ operation, args }: Given, values: Values, call: Call): Promise<Request> {
+  const resolved: Values = { query: { ...values.query }, body: { ...values.body } };
+  for (const { key, name, lookup, in: place } of operation.flags) {
+    const given = resolved[place][key];
+    if (lookup && typeof given === 'string') resolved[place][key] = await idOf(call, lookup, name, given);
+  }
   const inQuery = operation.args.filter(({ key }) => !operation.path.includes(`{${key}}`));
-  const hasBody = operation.flags.some((flag) => flag.in === 'body') && operation.method !== 'GET';
+  const hasBody = Object.keys(resolved.body).length > 0 || operation.flags.some((flag) => flag.in === 'body');
   return {
     path: await pathOfCall(operation, args, call),
-    query: { ...Object.fromEntries(inQuery.map(({ key }) => [key, args[key]])), ...query },
-    body: hasBody ? resolved : undefined,
+    query: { ...Object.fromEntries(inQuery.map(({ key }) => [key, args[key]])), ...resolved.query },
+    body: hasBody ? resolved.body : undefined,
   };
 }
 

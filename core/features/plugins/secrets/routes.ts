@@ -35,6 +35,7 @@ const SecretSet = namedSchema(
       pattern: '^[!-~]([ -~]*[!-~])?$',
       minLength: 8,
       maxLength: 4096,
+      writeOnly: true,
       description: 'Value of the secret: 8 to 4,096 printable ASCII characters. Never shown again.',
     }),
   }),

@@ -15,7 +15,7 @@ import type {
   ReferenceField,
 } from '../../../platform/lib/filter/filter.ts';
 import { foldName, listed, capital, snake } from '../../../platform/lib/text/words.ts';
-import { idPattern } from '../../../platform/lib/schema.ts';
+import { idPattern, refersTo } from '../../../platform/lib/schema.ts';
 import { plugin } from '../../../features/plugins/installs/contract.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
 import { entriesOf } from '../directory.ts';
@@ -218,9 +218,10 @@ export function referenceText({ to, ways, nullable, isPerson }: ReferenceField):
           'or',
         )}`
       : '';
-  return text(
+  const schema = text(
     `${capital(listed(by, 'or'))} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`,
   );
+  return { ...schema, [refersTo]: to };
 }
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
