@@ -94,6 +94,7 @@ function operationOf(route: Route, routes: readonly Route[]): Operation {
     ...(item && answer !== 'object' ? { columns: columnsOf(item) } : {}),
     ...(route.kind === 'write' ? { simulates: true as const } : {}),
     ...(takesIfMatch(route) ? { takesVersion: true as const } : {}),
+    ...(route.secret === true ? { reveals: true as const } : {}),
     ...(destroying.test(verb) ? { destroys: true as const } : {}),
     ...(route.scope !== null && !appScopes.includes(route.scope) ? { needsKey: true as const } : {}),
     ...(route.example ? { example: route.example as Record<string, unknown> } : {}),

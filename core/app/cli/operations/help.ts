@@ -27,14 +27,12 @@ export function exampleOf(operation: Operation): string {
     ...flags.flatMap((flag) => flagWords(flag, example)),
     ...(destroys ? ['--yes'] : []),
   ];
-  return words.map((word) => quoted(word)).join(' ');
+  const input = flags.some(({ isSecret }) => isSecret) ? ' < secret.txt' : '';
+  return words.map((word) => quoted(word)).join(' ') + input;
 }
 
-function sampleOf({ label, lookup }: Argument): string {
-  return (
-    samples[label] ??
-    (lookup ? label.toUpperCase().replaceAll(' ', '-') : `${label.replaceAll(' ', '-').toUpperCase()}`)
-  );
+function sampleOf({ label }: Argument): string {
+  return samples[label] ?? label.replaceAll(' ', '-').toUpperCase();
 }
 
 function flagWords(flag: Flag, example: Readonly<Record<string, unknown>>): string[] {

@@ -67,6 +67,8 @@ export interface Operation {
   readonly takesVersion?: true;
   /** True if the command asks for confirmation, because the operation deletes objects or makes a secret invalid. */
   readonly destroys?: true;
+  /** True if the response contains a secret that is shown only once. */
+  readonly reveals?: true;
   /** True if no login may have the scope, because it is an app. */
   readonly needsKey?: true;
   /** Body of the example, for the help. */

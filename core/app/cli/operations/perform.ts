@@ -95,6 +95,10 @@ async function completeBody(
   const text = flags.find(({ isLong }) => isLong);
   const isEdited = given.options.editor === true || (text && missing.includes(text) && process.stdin.isTTY);
   if (text && isEdited) body[text.key] = await editedText(given, text, body[text.key], call);
+  if (given.operation.method === 'PATCH' && Object.keys(body).length === 0)
+    throw usage(
+      'Name at least one flag with a value to change. Run the command with --help to see the flags.',
+    );
   const still = missing.filter(({ key }) => body[key] === undefined);
   if (still.length === 0) return body;
   const names = still.map(({ name }) => `--${name}`).join(', ');
@@ -275,6 +279,7 @@ async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | 
     { isTried: isTried(options), given: args, pageInfo },
   );
   printResult(output, options, () => text);
+  if (operation.reveals && !isTried(options)) say('The secret is shown only once. Store it now.');
 }
 
 /** Returns the items of a list; null for a single object. */
@@ -288,11 +293,11 @@ async function textOf(
   { output, names }: { readonly output: unknown; readonly names: readonly string[] | null },
   shown: Shown,
 ): Promise<string> {
-  const { id, method } = operation;
+  const { id } = operation;
   if (Array.isArray(output) && output.length === 0) return 'Nothing found.';
   const view = names === null ? views[id] : undefined;
   if (view) return view(printableCopy(output) as never, shown);
-  if (!Array.isArray(output)) return objectLines(output, method !== 'GET').join('\n');
+  if (!Array.isArray(output)) return objectLines(output).join('\n');
   return tableLines(output, names ?? preferred[id] ?? operation.columns ?? [], terminalWidth()).join('\n');
 }
 

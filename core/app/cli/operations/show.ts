@@ -101,10 +101,10 @@ function fitted(rows: string[][], width: number | undefined): string[][] {
   return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, charsMax) : cell)));
 }
 
-/** Returns the lines of one object: a line per field, then its long texts. @param isShort true to omit fields without a value */
-export function objectLines(value: unknown, isShort: boolean): string[] {
+/** Returns the lines of one object: a line per field that has a value, then its long texts. */
+export function objectLines(value: unknown): string[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [JSON.stringify(value)];
-  const entries = Object.entries(value).filter(([, one]) => !isShort || !isEmpty(one));
+  const entries = Object.entries(value).filter(([, one]) => !isEmpty(one));
   const isLong = (one: unknown): one is string => typeof one === 'string' && /\n/.test(one);
   const short = entries.filter(([, one]) => !isLong(one)).map(([name, one]) => [name, fieldText(one)]);
   const long = entries.flatMap(([name, one]) => (isLong(one) ? ['', `${name}:`, plainText(one)] : []));

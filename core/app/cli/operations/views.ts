@@ -19,6 +19,7 @@ const delivery: View = async (value) => (await import('./views/deliveries.ts')).
 const plugin: View = async (value) => (await import('./views/plugins.ts')).pluginView(value);
 
 export const views: Readonly<Record<string, View>> = {
+  'boards.cards': async (value) => (await import('./views/board.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
   'issues.trail': async (value, { pageInfo }) =>

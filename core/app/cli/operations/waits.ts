@@ -90,23 +90,26 @@ const deliveryAttempt: Wait = {
   failed: (delivery) => (delivery as Delivery).status !== 'delivered',
 };
 
+const isRunning = ({ status }: State): boolean => status === 'running';
+
+function whileRunning(begun: State, look: () => Promise<State>): Promise<State> {
+  return poll(
+    begun,
+    look,
+    (state) => !isRunning(state),
+    Number.POSITIVE_INFINITY,
+    () => say('Still running. The work continues if you stop this command.'),
+  );
+}
+
 const replayEnd: Wait = {
-  until: (call, begun) =>
-    poll<State>(
-      begun,
-      () => call<State>('GET', `/replays/${begun.id}`),
-      ({ status }) => status !== 'running',
-    ),
+  until: (call, begun) => whileRunning(begun, () => call<State>('GET', `/replays/${begun.id}`)),
   failed: (replay) => (replay as State).status === 'canceled',
 };
 
 const backfillEnd: Wait = {
   until: (call, begun, { id = '' }) =>
-    poll<State>(
-      begun,
-      () => call<State>('GET', `/plugins/${encoded(id)}/catch-up`),
-      ({ status }) => status !== 'running',
-    ),
+    whileRunning(begun, () => call<State>('GET', `/plugins/${encoded(id)}/catch-up`)),
   failed: () => false,
 };
 
