@@ -81,7 +81,6 @@ function operationOf(route: Route, routes: readonly Route[]): Operation {
   const path = route.path.startsWith(prefix) ? route.path.slice(prefix.length) : route.path;
   const schema = route.responses[successStatusOf(route)] as JsonSchema | null;
   const [answer, item] = answerOf(route, schema);
-  const verb = name.split('.').at(-1)!;
   return {
     id: name,
     method,
@@ -91,13 +90,29 @@ function operationOf(route: Route, routes: readonly Route[]): Operation {
     args: argumentsOf(route, path, routes),
     flags: [...flagsOf(route.query, 'query', routes), ...flagsOf(route.body, 'body', routes)],
     answer,
-    ...(item && answer !== 'object' ? { columns: columnsOf(item) } : {}),
-    ...(route.kind === 'write' ? { simulates: true as const } : {}),
-    ...(takesIfMatch(route) ? { takesVersion: true as const } : {}),
-    ...(route.secret === true ? { reveals: true as const } : {}),
-    ...(destroying.test(verb) ? { destroys: true as const } : {}),
-    ...(route.scope !== null && !appScopes.includes(route.scope) ? { needsKey: true as const } : {}),
+    ...shownOf(item, answer),
+    ...behaviorOf(route),
     ...(route.example ? { example: route.example as Record<string, unknown> } : {}),
+  };
+}
+
+function shownOf(
+  item: JsonSchema | null,
+  answer: Operation['answer'],
+): Pick<Operation, 'fields' | 'columns'> {
+  if (!item) return {};
+  const fields = Object.keys(item.properties ?? {});
+  return { fields, ...(answer === 'object' ? {} : { columns: columnsOf(item) }) };
+}
+
+function behaviorOf(route: Route): Partial<Operation> {
+  const { kind, name, scope, secret } = route;
+  return {
+    ...(kind === 'write' ? { simulates: true as const } : {}),
+    ...(takesIfMatch(route) ? { takesVersion: true as const } : {}),
+    ...(secret === true ? { reveals: true as const } : {}),
+    ...(destroying.test(name.split('.').at(-1)!) ? { destroys: true as const } : {}),
+    ...(scope !== null && !appScopes.includes(scope) ? { needsKey: true as const } : {}),
   };
 }
 

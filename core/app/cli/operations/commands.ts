@@ -136,7 +136,7 @@ function placeholderOf(type: Flag['type'], values: readonly string[] | undefined
 }
 
 function addCommonOptions(command: Command, operation: Operation): void {
-  const { answer, flags, simulates, takesVersion, destroys, id } = operation;
+  const { answer, flags, fields = [], simulates, takesVersion, destroys, id } = operation;
   if (flags.some(({ isLong }) => isLong))
     command.option('-e, --editor', 'write the long text in VISUAL or EDITOR');
   if (answer === 'page') {
@@ -147,17 +147,15 @@ function addCommonOptions(command: Command, operation: Operation): void {
     command.option('--out <file>', 'file to write; default: standard output');
     command.option('--force', 'replace the file if it exists');
   }
-  if (simulates) {
-    command.option('--dry-run', 'show the result without writing');
+  if (simulates) command.option('--dry-run', 'show the result without writing');
+  if (simulates || answer === 'upload')
     command.option(
       '--idempotency-key <key>',
       'key of an earlier attempt, so that the write takes effect once',
     );
-  }
   if (takesVersion) command.option('--if-version <n>', 'write only if the object still has this version');
   if (destroys) command.option('-y, --yes', 'do not ask for confirmation');
   if (waits[id]) command.option('--no-wait', 'do not wait for the end');
-  if (!['nothing', 'file', 'stream'].includes(answer))
-    command.option('--fields <list>', 'fields to show, such as id,name or state.name');
+  if (fields.length > 0) command.option('--fields <list>', 'fields to show, such as id,name or state.name');
   remote(command);
 }

@@ -59,6 +59,8 @@ export interface Operation {
    * `upload` also responds with one object; the request body is a file.
    */
   readonly answer: 'page' | 'list' | 'object' | 'nothing' | 'file' | 'stream' | 'upload';
+  /** Properties of the response, or of an item of a list. */
+  readonly fields?: readonly string[];
   /** Properties of an item of a list, the most telling first. */
   readonly columns?: readonly string[];
   /** True if the write can be simulated. */

@@ -21,7 +21,7 @@ import { flagError } from './errors.ts';
 import { lowerFirst } from './help.ts';
 import { idOf, namedError, pathOf } from './names.ts';
 import type { Flag, Operation } from './operation.ts';
-import { pathWithQuery, readPages, transfer, write, type Page, type Request } from './send.ts';
+import { once, pathWithQuery, readPages, transfer, write, type Page, type Request } from './send.ts';
 import { chosen, fieldsOf, objectLines, tableLines } from './show.ts';
 import { columns as preferred, decisionPages } from './shortcuts.ts';
 import { valueOf, type Options } from './values.ts';
@@ -47,13 +47,14 @@ interface Target {
 export async function perform(given: Given): Promise<void> {
   const { operation, args, options } = given;
   const values = await readValues(given);
+  chosenFields(given);
   const remote = remoteOf(options as RemoteOptions);
   refuseDecision(operation, args, remote);
   const call = callOf(remote);
-  const body = await completeBody(given, values.body, call);
-  if (operation.destroys && options.yes !== true && !isTried(options))
-    await confirm([operation.summary, ...Object.values(args)].join(': '));
   try {
+    const body = await completeBody(given, values.body, call);
+    if (operation.destroys && options.yes !== true && !isTried(options))
+      await confirm([operation.summary, ...Object.values(args)].join(': '));
     const request = await requestOf(given, { query: values.query, body }, call);
     await respond(given, request, { remote, call });
   } catch (error) {
@@ -64,6 +65,11 @@ export async function perform(given: Given): Promise<void> {
 const isTried = ({ dryRun }: Options): boolean => dryRun === true;
 
 type Values = Readonly<Record<'query' | 'body', Record<string, unknown>>>;
+
+/** @returns the fields to show; null for all @throws CommandError */
+function chosenFields({ operation, options }: Given): string[] | null {
+  return typeof options.fields === 'string' ? fieldsOf(options.fields, operation.fields ?? []) : null;
+}
 
 /** @throws CommandError */
 async function readValues({ operation, options, folder, body = {} }: Given): Promise<Values> {
@@ -232,7 +238,7 @@ function termsOf({ idempotencyKey, ifVersion, dryRun }: Options): ChangeOptions 
 }
 
 async function upload(
-  { operation, args, folder }: Given,
+  { operation, args, options, folder }: Given,
   request: Request,
   { remote }: Target,
 ): Promise<unknown> {
@@ -240,8 +246,10 @@ async function upload(
   const body = Bun.file(path);
   if (!(await body.exists())) throw usage(`There is no file ${args.file}.`);
   const query = { name: basename(path), ...request.query };
-  const headers = { 'idempotency-key': crypto.randomUUID(), 'content-type': body.type };
-  return (await transfer(remote, operation, { ...request, query }, { body, headers })).json();
+  return once(termsOf(options), async (key) => {
+    const headers = { 'idempotency-key': key, 'content-type': body.type };
+    return (await transfer(remote, operation, { ...request, query }, { body, headers })).json();
+  });
 }
 
 /** Writes a file to `--out`, or to standard output where that is not a terminal. */
@@ -265,11 +273,10 @@ async function download(
 /** @param value items of a list, one object, or undefined for no content */
 async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | null): Promise<void> {
   const { operation, args, options } = given;
-  const { fields } = options;
   if (isTried(options)) say('Dry run: nothing was changed.');
   if (value === undefined) return printDone(given);
   const items = itemsOf(operation, value);
-  const names = typeof fields === 'string' ? fieldsOf(fields) : null;
+  const names = chosenFields(given);
   const shown = names ? chosen(items ?? [value], names) : (items ?? [value]);
   const output = items ? shown : shown[0];
   if (options.json === true) return printResult(output, options, () => '');

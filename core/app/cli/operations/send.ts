@@ -60,28 +60,40 @@ export async function readPages(call: Call, { path, query }: Request, itemsMax: 
   }
 }
 
-/**
- * Sends a write until it is known that it took effect, or that it did not.
- * @throws CommandError with the key for a safe repetition if neither is known
- */
-export async function write<T>(
+export interface WriteTerms extends ChangeOptions {
+  /** Key of an earlier attempt; by default a new one. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** @throws CommandError if it is unknown whether the write took effect */
+export function write<T>(
   call: Call,
   method: Operation['method'],
   { path, query, body }: Request,
-  options: ChangeOptions,
+  terms: WriteTerms,
 ): Promise<T> {
-  const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
+  return once(terms, (idempotencyKey) =>
+    call<T>(method, pathWithQuery(path, query), body, { ...terms, idempotencyKey }),
+  );
+}
+
+/**
+ * Sends a write until it is known that it took effect, or that it did not.
+ * @param send has the same effect once for the same key
+ * @throws CommandError with the key for a safe repetition if neither is known
+ */
+export async function once<T>(
+  { idempotencyKey = crypto.randomUUID(), mode }: WriteTerms,
+  send: (idempotencyKey: string) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const answer = await call<T>(method, pathWithQuery(path, query), body, { ...options, idempotencyKey });
-      if (attempt > 1)
-        say(
-          'The connection was lost during the write. The repeated request succeeded; the write took effect once.',
-        );
+      const answer = await send(idempotencyKey);
+      if (attempt > 1) say('The repeated request succeeded; the write took effect once.');
       return answer;
     } catch (error) {
       // A refused connection carried no request. A simulation writes nothing.
-      const isUnknown = isLost(error) && options.mode !== 'simulate' && !(attempt === 1 && isRefused(error));
+      const isUnknown = isLost(error) && mode !== 'simulate' && !(attempt === 1 && isRefused(error));
       if (!isUnknown) throw error;
       if (attempt === attemptsMax) throw unknownOutcome(error, idempotencyKey);
       say('The connection was lost during the write. Repeating it with the same idempotency key.');

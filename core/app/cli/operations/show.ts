@@ -6,23 +6,26 @@ import { minuteOf, tableOf } from '../lib/table.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** @param text comma-separated paths, such as `identifier,state.name` */
-export function fieldsOf(text: string): string[] {
+/**
+ * Reads `--fields`.
+ * @param text comma-separated paths, such as `identifier,state.name`
+ * @param known names of the fields of the response
+ * @throws CommandError
+ */
+export function fieldsOf(text: string, known: readonly string[]): string[] {
   const fields = text.split(',').map((field) => field.trim());
-  if (fields.every((field) => field !== '')) return fields;
-  throw usage(`--fields must be names such as id,name or state.name, comma-separated, not "${text}".`);
-}
-
-/** Returns the objects with only these fields, by their paths. @throws CommandError if no object has one of them */
-export function chosen(items: readonly unknown[], fields: readonly string[]): Item[] {
-  const known = new Set(items.flatMap((item) => Object.keys(item as object)));
   for (const field of fields) {
     const [name = ''] = field.split('.');
-    if (items.length > 0 && !known.has(name))
-      throw usage(
-        `--fields: There is no field ${name}.${didYouMean(name, known)} Fields: ${[...known].join(', ')}.`,
-      );
+    if (known.includes(name)) continue;
+    throw usage(
+      `--fields: There is no field "${name}".${didYouMean(name, known)} Fields: ${known.join(', ')}.`,
+    );
   }
+  return fields;
+}
+
+/** Returns the objects with only these fields, by their paths. */
+export function chosen(items: readonly unknown[], fields: readonly string[]): Item[] {
   return items.map((item) => Object.fromEntries(fields.map((field) => [field, at(item as Item, field)])));
 }
 
