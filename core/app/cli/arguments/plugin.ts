@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { AttackOptions } from '../plugin/attack.ts';
 import type { BacktestOptions } from '../plugin/backtest.ts';
+import type { DevOptions } from '../plugin/dev.ts';
 import type { ConsentCommandOptions, InstallOptions } from '../plugin/install.ts';
 import type { ShadowOptions } from '../plugin/shadow.ts';
 import { json, remote } from './options.ts';
@@ -52,9 +53,24 @@ export function addPlugin(program: Command, folder: string): Command[] {
     .action(async (source: string, options: InstallOptions) =>
       (await import('../plugin/install.ts')).install(source, options, folder),
     );
+  const devCommand = addDev(plugin, folder);
   addTrust(plugin, folder);
   addConsent(plugin);
-  return [addAttack(plugin), addBacktest(plugin, folder), addShadow(plugin, folder)];
+  return [devCommand, addAttack(plugin), addBacktest(plugin, folder), addShadow(plugin, folder)];
+}
+
+function addDev(plugin: Command, folder: string): Command {
+  return remote(
+    plugin
+      .command('dev [dir]')
+      .description('install the plugin of a folder at every change, and show its runs; default: this folder'),
+  )
+    .option('-y, --yes', 'grant the requested scopes')
+    .option('--mode <mode>', 'apply, propose or simulate, as for `install`')
+    .option('--settings <file>', 'JSON file with the settings of the plugin')
+    .action(async (dir: string | undefined, options: DevOptions) =>
+      (await import('../plugin/dev.ts')).dev(dir ?? '.', options, folder),
+    );
 }
 
 function addTrust(plugin: Command, folder: string): void {

@@ -56,8 +56,20 @@ interface InstallRequest extends PackageInput {
 
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
-  const call = connect(options);
   const given = await readPackageInput(source, folder, options);
+  await installInput(connect(options), given, options, { folder, isGranted: false });
+}
+
+/**
+ * @param isGranted true if the person has granted these requests a moment ago
+ * @throws CommandError if the person does not consent
+ */
+export async function installInput(
+  call: Call,
+  given: PackageInput,
+  options: InstallOptions,
+  { folder, isGranted }: { readonly folder: string; readonly isGranted: boolean },
+): Promise<void> {
   const { package: document } = given;
   const asked = askedOf(given, options, folder);
   const worded = (error: unknown): never => {
@@ -65,9 +77,9 @@ export async function install(source: string, options: InstallOptions, folder: s
   };
   const { installed, asked: asks } = await preview(call, asked).catch(worded);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
-  for (const line of consentLines(document.manifest.id, asks, installed)) say(line);
+  if (!isGranted) for (const line of consentLines(document.manifest.id, asks, installed)) say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, given, installed, options.gate));
-  if (options.yes !== true) await confirm('Nothing was installed.');
+  if (options.yes !== true && !isGranted) await confirm('Nothing was installed.');
   const made = await call<Install>('POST', '/plugins', asked).catch(worded);
   printResult(made, options, installedLine);
 }

@@ -26,9 +26,8 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
     [
       `Created ${made.name} 0.1.0 in ${made.dir}. It comments on each new issue. Next:`,
       `  cd ${made.dir}`,
-      '  tatami plugin pack .',
-      `  tatami plugin install ./${packedName(name)}`,
-      'Edit plugin.ts, then pack and install again. Check its types with an editor or npx -p typescript tsc.',
+      '  tatami plugins dev',
+      'It installs the plugin and follows your changes. Check the types with an editor or npx -p typescript tsc.',
     ].join('\n'),
   );
 }
@@ -233,9 +232,10 @@ A Tatami plugin. \`plugin.ts\` is the whole plugin; \`sdk\` and \`globals.d.ts\`
 
 \`\`\`
 ${explained([
-  ['tatami plugin pack .', `check the plugin and write ${name}.tatami.json`],
-  [`tatami plugin install ./${name}.tatami.json`, 'show the requested scopes and install it'],
-  [`tatami plugin logs ${name}`, 'show the latest runs'],
+  ['tatami plugins dev', 'install the plugin at every change, and show its runs'],
+  ['tatami plugins pack .', `check the plugin and write ${name}.tatami.json`],
+  [`tatami plugins install ./${name}.tatami.json`, 'show the requested scopes and install it'],
+  [`tatami plugins logs ${name}`, 'show the latest runs'],
 ])}
 \`\`\`
 
