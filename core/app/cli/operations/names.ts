@@ -1,11 +1,12 @@
 // Finds the objects that arguments name: resolves names to ids, and explains which object does not exist.
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import { errorCodes } from '../../../platform/lib/errors/errors.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { theOne } from '../lib/lookup.ts';
 import { readAll } from '../lib/remote.ts';
 import type { Argument, Lookup, Operation } from './operation.ts';
-import { operationOf, operationsOf, verbsOf } from './table.ts';
+import { listNouns, operationOf, operationsOf, verbsOf } from './table.ts';
 
 type Named = { readonly id: string } & Readonly<Record<string, unknown>>;
 
@@ -18,9 +19,9 @@ export async function idOf(
 ): Promise<string> {
   if (new RegExp(id).test(given)) return given;
   const all = await readAll<Named>(call, list);
-  const namesOf = (one: Named): (string | null)[] =>
+  const textsOf = (one: Named): (string | null)[] =>
     by.map((name) => (typeof one[name] === 'string' ? (one[name] as string) : null));
-  return theOne(label, given, all, namesOf).id;
+  return theOne(label, given, all, textsOf).id;
 }
 
 /** Returns the path of a call, with its arguments. */
@@ -46,9 +47,9 @@ export async function namedError(
   const inPath = operation.args.filter(({ key }) => operation.path.includes(`{${key}}`));
   const [first, last] = [inPath[0], inPath.at(-1)];
   if (!first || !last) return error;
-  const hasParent = first !== last && (await exists(operation, given, call));
-  const message = hasParent
-    ? inParent(first, last, given)
+  const parent = first === last ? null : await parentOf(operation, given, call);
+  const message = parent
+    ? await missingPart(operation, { first, last, given, parent }, call)
     : await missing(operation, first, given[first.key] ?? '', call);
   const { code, requestId, page } = error;
   return new ApiCallError(404, {
@@ -60,36 +61,96 @@ export async function namedError(
   });
 }
 
-const inParent = (first: Argument, last: Argument, given: Readonly<Record<string, string>>): string =>
-  `The ${first.label} ${given[first.key]} has no ${last.label} ${given[last.key]}.`;
-
-/** Returns true if the object of the first argument exists. */
-async function exists(
-  operation: Operation,
+/** Returns the object of the first argument; null if it does not exist. */
+async function parentOf(
+  { path, args }: Operation,
   given: Readonly<Record<string, string>>,
   call: Call,
-): Promise<boolean> {
-  const [, segment = ''] = operation.path.split('/');
-  try {
-    await call('GET', `/${segment}/${encodeURIComponent(given[operation.args[0]!.key] ?? '')}`);
-    return true;
-  } catch {
-    return false;
-  }
+): Promise<Named | null> {
+  const [, segment = ''] = path.split('/');
+  return call<Named>('GET', `/${segment}/${encodeURIComponent(given[args[0]!.key] ?? '')}`).catch(() => null);
 }
 
-async function missing({ path }: Operation, { label }: Argument, given: string, call: Call): Promise<string> {
+interface Part {
+  readonly first: Argument;
+  readonly last: Argument;
+  readonly given: Readonly<Record<string, string>>;
+  readonly parent: Named;
+}
+
+/** @returns such as `The plugin triage has no route hok. Did you mean hook?` */
+async function missingPart(
+  { path }: Operation,
+  { first, last, given, parent }: Part,
+  call: Call,
+): Promise<string> {
+  const wanted = given[last.key] ?? '';
+  const said = `The ${first.label} ${given[first.key]} has no ${last.label} ${wanted}.`;
+  const listPath = path.slice(0, path.indexOf(`/{${last.key}}`));
+  const [, segment = '', ...rest] = listPath.split('/');
+  const list = listAt(listPath, operationsOf(segment));
+  if (list) return said + (await suggestion(list, given, wanted, call));
+  const plural = rest.at(-1) ?? '';
+  const names = [parent[plural] ?? []].flat().flatMap(namesOf);
+  return `${said}${didYouMean(wanted, names)}${names.length === 0 ? '' : ` Its ${plural}: ${names.join(', ')}.`}`;
+}
+
+async function missing(
+  { path }: Operation,
+  { label }: Argument,
+  wanted: string,
+  call: Call,
+): Promise<string> {
   const [, segment = ''] = path.split('/');
-  const list = operationsOf(segment).find(
-    ({ path: of, answer }) => of === `/${segment}` && answer === 'page',
-  );
-  if (!list) return `There is no ${label} ${given}.`;
-  const all = await readAll<Record<string, unknown>>(call, list.path).catch(() => []);
-  const names = all.flatMap((one) =>
-    known.map((name) => one[name]).filter((name) => typeof name === 'string'),
-  );
-  const hint = ` List them with \`tatami ${segment} ${verbsOf(list).join(' ')}\`.`;
-  return `There is no ${label} ${given}.${didYouMean(given, names as string[])}${hint}`;
+  const list = listAt(`/${segment}`, operationsOf(segment)) ?? listOfParts(segment);
+  return `There is no ${label} ${wanted}.${list ? await suggestion(list, {}, wanted, call) : ''}`;
+}
+
+const lists = new Set<Operation['answer']>(['page', 'list']);
+
+const listAt = (path: string, operations: readonly Operation[]): Operation | undefined =>
+  operations.find(({ path: of, method, answer }) => of === path && method === 'GET' && lists.has(answer));
+
+/** Returns the list of objects that exist only in others: `plugins.runs` for `runs`. */
+function listOfParts(segment: string): Operation | undefined {
+  const path = new RegExp(`^/[^/]+/\\{\\w+\\}/${segment}$`);
+  return listNouns()
+    .flatMap(({ name }) => operationsOf(name))
+    .find(({ path: of, answer }) => lists.has(answer) && path.test(of));
+}
+
+/** @param given values of the arguments of the list; without them, the list is only named */
+async function suggestion(
+  list: Operation,
+  given: Readonly<Record<string, string>>,
+  wanted: string,
+  call: Call,
+): Promise<string> {
+  const words = list.args.map(({ key, label }) => given[key] ?? label.toUpperCase().replaceAll(' ', '-'));
+  const command = ['tatami', list.id.split('.')[0]!, ...verbsOf(list), ...words]
+    .map((one) => quoted(one))
+    .join(' ');
+  const isKnown = list.args.every(({ key }) => given[key] !== undefined);
+  const names = isKnown ? await namesIn(list, given, call).catch(() => []) : [];
+  return `${didYouMean(wanted, names)} List them with \`${command}\`.`;
+}
+
+async function namesIn(
+  list: Operation,
+  given: Readonly<Record<string, string>>,
+  call: Call,
+): Promise<string[]> {
+  const path = pathOf(list, given);
+  const all =
+    list.answer === 'page'
+      ? await readAll<Record<string, unknown>>(call, path)
+      : (await call<{ data: Record<string, unknown>[] }>('GET', path)).data;
+  return all.flatMap(namesOf);
+}
+
+function namesOf(one: unknown): string[] {
+  if (typeof one !== 'object' || one === null) return [];
+  return known.map((name) => (one as Named)[name]).filter((name) => typeof name === 'string');
 }
 
 /** Returns the result of work on an object; its error says in words that the object is missing. @param id of the operation */
