@@ -63,8 +63,11 @@ function listText(values: readonly unknown[]): string {
   return `${shown.join(', ')}${values.length > shown.length ? ` and ${values.length - shown.length} more` : ''}`;
 }
 
+/** A part of an address is of no use. */
+const isAddress = (cell: string): boolean => /^https?:\/\/\S+$/.test(cell);
+
 const shortened = (cell: string, charsMax: number): string =>
-  cell.length > charsMax ? `${cell.slice(0, charsMax - 1)}…` : cell;
+  cell.length > charsMax && !isAddress(cell) ? `${cell.slice(0, charsMax - 1)}…` : cell;
 
 /** `createdAt` → `CREATED` */
 const headingOf = (name: string): string =>
@@ -99,7 +102,8 @@ function fitted(rows: string[][], width: number | undefined): string[][] {
   const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)));
   const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - (width ?? Infinity);
   if (excess <= 0) return rows;
-  const widest = widths.indexOf(Math.max(...widths));
+  const flexible = widths.map((one, index) => (rows.some((row) => isAddress(row[index]!)) ? 0 : one));
+  const widest = flexible.indexOf(Math.max(...flexible));
   const charsMax = Math.max(cellCharsMin, widths[widest]! - excess);
   return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, charsMax) : cell)));
 }
@@ -109,10 +113,20 @@ export function objectLines(value: unknown): string[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [JSON.stringify(value)];
   const entries = Object.entries(value).filter(([, one]) => !isEmpty(one));
   const isLong = (one: unknown): one is string => typeof one === 'string' && /\n/.test(one);
-  const short = entries.filter(([, one]) => !isLong(one)).map(([name, one]) => [name, fieldText(one)]);
-  const long = entries.flatMap(([name, one]) => (isLong(one) ? ['', `${name}:`, plainText(one)] : []));
+  const short = entries
+    .filter(([, one]) => !isLong(one))
+    .map(([name, one]) => [printable(name), fieldText(one)]);
+  const long = entries.flatMap(([name, one]) =>
+    isLong(one) ? ['', `${printable(name)}:`, ...indented(one)] : [],
+  );
   return [...tableOf(short), ...long];
 }
+
+/** Indented, so that no line of a text imitates the output of a command. */
+const indented = (text: string): string[] =>
+  plainText(text)
+    .split('\n')
+    .map((line) => `  ${line}`);
 
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return printable(value);
