@@ -32,7 +32,7 @@ export function undoView({ id, undid, changes, skipped, message }: Undo, isTried
     ...(isTried && changes.length > 0
       ? [`Run the command without --dry-run to apply this, for ${undid.join(', ')}.`]
       : []),
-    ...(id === null || isTried ? [] : [`Revert this with \`tatami plugin undo ${id}\`.`]),
+    ...(id === null || isTried ? [] : [`Revert this with \`tatami undos undo ${id}\`.`]),
   ].join('\n');
 }
 
