@@ -1,6 +1,6 @@
 // The `tatami` command: parses the arguments and runs a command. The module of a command is loaded only when it runs, because most
 // commands need no server and should answer at once.
-import { Argument, Command, CommanderError, Help, type HelpConfiguration } from 'commander';
+import { Argument, Command, CommanderError, Help, type HelpConfiguration, type Option } from 'commander';
 import { configReference } from '../config/config.ts';
 import { version } from '../version.ts';
 import type { HealthOptions } from './about.ts';
@@ -57,10 +57,13 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
 }
 
 const defaultHelp = new Help();
+/** Flags of operations are checked by their commands, because a value may come from standard input or an editor. */
+const isRequired = ({ mandatory, description }: Option): boolean =>
+  mandatory || description.includes('(required)');
 /** Options that a command requires stand in its usage and are marked; Commander shows them as any other. */
 const requiredShown: HelpConfiguration = {
   commandUsage(command) {
-    const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
+    const required = command.options.filter(isRequired).map(({ flags }) => flags);
     return defaultHelp.commandUsage(command).replace('[options]', [...required, '[options]'].join(' '));
   },
   optionDescription(option) {
