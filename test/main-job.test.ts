@@ -59,11 +59,11 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; outp
       expect(ended).toMatchObject({ code: 0 });
       return ended;
     };
-    await run('plugin', 'install', 'auto-triage', '--yes', '--no-probation');
+    await run('plugins', 'install', 'auto-triage', '--yes', '--no-probation');
     await app.call('PATCH', '/api/v1/plugins/auto-triage', { settings: { threshold: 0 } });
     await run('import', join(dir, 'learn.csv'), '--team-from', 'repo');
     await settled(app);
-    const learnRun = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
+    const learnRun = await run('plugins', 'run-schedule', 'auto-triage', 'learn');
     await run('import', join(dir, 'fresh.csv'), '--team-from', 'repo', '--source', 'fresh');
     await settled(app);
     expect((await app.call('GET', '/api/v1/plugins/auto-triage')).json.state).toBe('active');

@@ -110,8 +110,8 @@ test('the API reference and the OpenAPI document are served', async () => {
 });
 
 test('a new plugin has the same files as from source', async () => {
-  const created = await it.run(['plugin', 'new', 'made', '--json']);
-  const source = await runIn(it.folder, ['plugin', 'new', 'made', '--dir', 'from-source', '--json']);
+  const created = await it.run(['plugins', 'new', 'made', '--json']);
+  const source = await runIn(it.folder, ['plugins', 'new', 'made', '--dir', 'from-source', '--json']);
   expect(created.json.files).toEqual(source.json.files);
   for (const file of created.json.files as string[])
     expect(readFileSync(join(it.folder, 'made', file), 'utf8')).toBe(
@@ -121,12 +121,12 @@ test('a new plugin has the same files as from source', async () => {
 
 test('a plugin is packed to the same bytes as from source, and installed', async () => {
   cpSync(join(root, 'examples/assign-on-create'), join(it.folder, 'plugin'), { recursive: true });
-  const packed = await it.run(['plugin', 'pack', 'plugin', '--out', 'made.json', '--json']);
-  const source = await runIn(it.folder, ['plugin', 'pack', 'plugin', '--out', 'source.json', '--json']);
+  const packed = await it.run(['plugins', 'pack', 'plugin', '--out', 'made.json', '--json']);
+  const source = await runIn(it.folder, ['plugins', 'pack', 'plugin', '--out', 'source.json', '--json']);
   expect(packed.json).toEqual({ ...source.json, file: 'made.json' });
   expect(readFileSync(join(it.folder, 'made.json'), 'utf8')).toContain('"plugin.ts"');
   const installed = await it.run(
-    ['plugin', 'install', './made.json', '--yes', '--no-probation', '--json'],
+    ['plugins', 'install', './made.json', '--yes', '--no-probation', '--json'],
     connection,
   );
   expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
@@ -158,16 +158,16 @@ test('files in the working directory do not affect the executable', async () => 
   );
   writeFileSync(join(it.folder, 'evil.ts'), 'await Bun.write("ran", "x"); export default 1;');
   const { TATAMI_TOKEN = '' } = connection;
-  const listed = await it.run(['plugin', 'list', '--json'], { TATAMI_TOKEN });
+  const listed = await it.run(['plugins', 'list', '--json'], { TATAMI_TOKEN });
   expect(listed.json.error.message).toContain('http://127.0.0.1:4700');
-  const packed = await it.run(['plugin', 'pack', 'plugin', '--json']);
+  const packed = await it.run(['plugins', 'pack', 'plugin', '--json']);
   expect([packed.code, packed.json.id]).toEqual([0, 'assign-on-create']);
   expect(existsSync(join(it.folder, 'ran'))).toBe(false);
   for (const name of ['.env', 'bunfig.toml', 'tsconfig.json', 'evil.ts']) rmSync(join(it.folder, name));
 }, 30_000);
 
 test('a child process resolves paths in the directory that it is given', async () => {
-  const { json } = await it.run([`--typed-in=${it.folder}/elsewhere`, 'plugin', 'pack', 'below', '--json']);
+  const { json } = await it.run([`--typed-in=${it.folder}/elsewhere`, 'plugins', 'pack', 'below', '--json']);
   expect(json.error.message).toContain(`${it.folder}/elsewhere/below/plugin.ts`);
 });
 

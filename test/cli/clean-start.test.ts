@@ -27,8 +27,8 @@ describe('run as `bun core/main.ts`, the command restarts itself', () => {
 
   test('the restarted command ignores .env', async () => {
     fill({ '.env': `TATAMI_SERVER=${thief.url.origin}\nHTTP_PROXY=${thief.url.origin}\n` });
-    await typed('plugin', 'list', '--json');
-    await typed('plugin', 'list', '--server', 'http://tatami.test', '--json');
+    await typed('plugins', 'list', '--json');
+    await typed('plugins', 'list', '--server', 'http://tatami.test', '--json');
     expect(stolen).toEqual([]);
   });
 
@@ -37,14 +37,14 @@ describe('run as `bun core/main.ts`, the command restarts itself', () => {
       '.npmrc': `registry=${thief.url.href}\n`,
       'plugin.ts': `export { x as default } from 'left-pad-of-nobody';`,
     });
-    const { json } = await typed('plugin', 'pack', '.', '--json');
+    const { json } = await typed('plugins', 'pack', '.', '--json');
     expect(json.error.message).toContain('left-pad-of-nobody, which cannot be found');
     expect(stolen).toEqual([]);
   });
 
   test('a directory with a bunfig.toml is rejected with the command that ignores it', async () => {
     fill({ 'bunfig.toml': '', '.env': `TATAMI_SERVER=${thief.url.origin}\n` });
-    const { code, json } = await typed('plugin', 'list', '--json');
+    const { code, json } = await typed('plugins', 'list', '--json');
     expect([code, json.error]).toEqual([
       2,
       { code: 'usage', message: expect.stringContaining(join(packageRoot, 'bin/tatami')) },
@@ -58,7 +58,7 @@ test('paths are relative to the working directory, regardless of how the command
   const link = join(outside, 'tatami');
   symlinkSync(join(packageRoot, 'bin/tatami'), join(outside, 'hop'));
   symlinkSync('hop', link);
-  const packed = Bun.spawnSync([link, 'plugin', 'pack', '../plugin', '--out', '../made.json', '--json'], {
+  const packed = Bun.spawnSync([link, 'plugins', 'pack', '../plugin', '--out', '../made.json', '--json'], {
     cwd: join(folder, 'sub dir'),
     env: { PATH: process.env.PATH ?? '', HOME: outside },
   });

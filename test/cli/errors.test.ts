@@ -23,8 +23,8 @@ const usage: [string, string[]][] = [
   ['an unknown option', ['version', '--frobnicate']],
   ['a missing argument', ['import']],
   ['a missing required option', ['init', '--team', 'ENG']],
-  ['an invalid server address', ['plugin', 'list', '--server', 'localhost:4700', '--token', 'x']],
-  ['a limit out of bounds', ['plugin', 'logs', 'x', '--limit', '0', '--token', 'x']],
+  ['an invalid server address', ['plugins', 'list', '--server', 'localhost:4700', '--token', 'x']],
+  ['a limit out of bounds', ['plugins', 'logs', 'x', '--limit', '0', '--token', 'x']],
 ];
 test.each(usage)('%s is exit 2 with one JSON error', async (_, args) => {
   const { code, json, err } = await tatami([...args, '--json']);
@@ -34,7 +34,7 @@ test.each(usage)('%s is exit 2 with one JSON error', async (_, args) => {
 });
 
 test('without --json an error leaves stdout empty', async () => {
-  const { code, out, err } = await tatami(['plugin', 'list']);
+  const { code, out, err } = await tatami(['plugins', 'list']);
   expect([code, out]).toEqual([4, '']);
   expect(err).toBe(
     'tatami: You are not logged in. Run `bin/tatami login`, or pass an API key with --token or TATAMI_TOKEN.\n',
@@ -42,15 +42,15 @@ test('without --json an error leaves stdout empty', async () => {
 });
 
 test('help is printed to stdout with exit 0', async () => {
-  const { code, out, err } = await tatami(['plugin', '--help']);
+  const { code, out, err } = await tatami(['plugins', '--help']);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('run-schedule');
 });
 
 test('help lists required options in the usage and in the options', async () => {
   const required = [
-    [['plugin', 'attack'], 'tatami plugin attack --team <key> [options]\n'],
-    [['plugin', 'sign'], 'tatami plugin sign --key <file> [options] <package>\n'],
+    [['plugins', 'attack'], 'tatami plugins attack --team <key> [options]\n'],
+    [['plugins', 'sign'], 'tatami plugins sign --key <file> [options] <package>\n'],
     [['proposals', 'reject'], 'tatami proposals reject --reason <text> [options] <proposal>\n'],
   ] as const;
   for (const [command, usage] of required) {
@@ -58,30 +58,30 @@ test('help lists required options in the usage and in the options', async () => 
     expect(out).toContain(`Usage: ${usage}`);
     expect(out.match(/\(required\)/g)).toEqual(['(required)']);
   }
-  expect((await tatami(['plugin', 'logs', '--help'])).out).not.toContain('(required)');
+  expect((await tatami(['plugins', 'logs', '--help'])).out).not.toContain('(required)');
 });
 
 test('a missing and a wrong key are exit 4', async () => {
-  const none = await tatami(['plugin', 'list', '--server', app.url, '--json']);
+  const none = await tatami(['plugins', 'list', '--server', app.url, '--json']);
   expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);
-  const wrong = await tatami(['plugin', 'list', '--server', app.url, '--json'], {
+  const wrong = await tatami(['plugins', 'list', '--server', app.url, '--json'], {
     TATAMI_TOKEN: `${app.workspace.apiKey.slice(0, -4)}nope`,
   });
   expect([wrong.code, wrong.json.error.code]).toEqual([4, 'unauthorized']);
   expect(wrong.err).toContain('TATAMI_TOKEN');
 });
 
-test('an error of the server is printed once, with the remedy', async () => {
+test('an error of the server is printed once, with the flag and the remedy', async () => {
   const create = ['webhooks', 'create', '--url', 'http://127.0.0.1:9/', '--server', app.url];
   const { code, err } = await tatami([...create, '--token', app.workspace.apiKey, '--events', 'a.b,c.d']);
   expect([code, err]).toEqual([
-    1,
-    'tatami: events.0: There is no event type a.b. Use a type such as issue.created, or issue.*.\n',
+    2,
+    'tatami: --events, at 0: There is no event type a.b. Use a type such as issue.created, or issue.*.\n',
   ]);
 });
 
 test('server and key come from the environment', async () => {
-  const { code, json } = await tatami(['plugin', 'list', '--json'], {
+  const { code, json } = await tatami(['plugins', 'list', '--json'], {
     TATAMI_SERVER: app.url,
     TATAMI_TOKEN: app.workspace.apiKey,
   });
@@ -92,7 +92,7 @@ test('an unreachable server is exit 75, at once', async () => {
   const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}`;
   await gone.stop(true);
-  const { code, json, err } = await tatami(['plugin', 'list', '--server', url, '--token', 'x', '--json']);
+  const { code, json, err } = await tatami(['plugins', 'list', '--server', url, '--token', 'x', '--json']);
   expect([code, json.error.code]).toEqual([75, 'unreachable']);
   expect(err).not.toContain('Retrying');
 });
@@ -100,7 +100,7 @@ test('an unreachable server is exit 75, at once', async () => {
 test('a server that is not Tatami is reported as such', async () => {
   using page = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<h1>Hello</h1>') });
   const { code, json } = await tatami([
-    'plugin',
+    'plugins',
     'list',
     '--server',
     page.url.origin,
@@ -121,7 +121,7 @@ test('an interrupted command is exit 130', async () => {
       return new Promise<Response>(() => {});
     },
   });
-  const child = spawnTatami(['plugin', 'list', '--server', silent.url.origin, '--token', 'x', '--json']);
+  const child = spawnTatami(['plugins', 'list', '--server', silent.url.origin, '--token', 'x', '--json']);
   await requestReceived.promise;
   child.kill('SIGINT');
   const { code, json } = await ended(child);

@@ -51,7 +51,7 @@ describe('no code of the folder runs', () => {
       fill({ ...files(), 'plugin/plugin.ts': plugin });
       const version = await tatami('version', '--json');
       expect([version.code, version.json.version]).toEqual([0, expect.stringMatching(/^\d/)]);
-      const packed = await tatami('plugin', 'pack', 'plugin', '--json');
+      const packed = await tatami('plugins', 'pack', 'plugin', '--json');
       expect([packed.code, packed.json]).toMatchObject([0, { id: 'hostile' }]);
       expect(ran()).toBe(0);
     });
@@ -90,7 +90,7 @@ describe('no code of the folder runs', () => {
   for (const [name, files, says] of bundles) {
     test(`${name} is rejected`, async () => {
       fill(files());
-      const { code, json } = await tatami('plugin', 'pack', '.', '--json');
+      const { code, json } = await tatami('plugins', 'pack', '.', '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining(says)]);
       expect(ran()).toBe(0);
     });
@@ -101,14 +101,14 @@ describe('no key is sent to a server that the folder names', () => {
   for (const file of ['.env', '.env.local', '.env.development'])
     test(`a server in ${file}`, async () => {
       fill({ [file]: `TATAMI_SERVER=${thief.url.origin}\n` });
-      await tatami('plugin', 'list', '--json');
+      await tatami('plugins', 'list', '--json');
       expect(stolen).toEqual([]);
     });
 
   test('a proxy in .env', async () => {
     const { origin } = thief.url;
     fill({ '.env': `HTTP_PROXY=${origin}\nhttp_proxy=${origin}\nHTTPS_PROXY=${origin}\nNO_PROXY=\n` });
-    await tatami('plugin', 'list', '--server', 'http://tatami.test', '--json');
+    await tatami('plugins', 'list', '--server', 'http://tatami.test', '--json');
     expect(stolen).toEqual([]);
   });
 });
@@ -125,7 +125,7 @@ test.each([
       [name]: configuration(thief.url.href),
       'plugin.ts': `import pad from 'left-pad-of-nobody'; export default pad;`,
     });
-    const { code, json } = await tatami('plugin', 'pack', '.', '--json');
+    const { code, json } = await tatami('plugins', 'pack', '.', '--json');
     expect([code, json.error.message]).toEqual([
       1,
       expect.stringContaining('left-pad-of-nobody, which cannot be found'),
@@ -200,7 +200,7 @@ describe('no file outside the folder is packed', () => {
     test(name, async () => {
       writeFileSync(join(outside, 'secret.ts'), secret);
       make();
-      const { code, json } = await tatami('plugin', 'pack', '.', '--out', 'made.json', '--json');
+      const { code, json } = await tatami('plugins', 'pack', '.', '--out', 'made.json', '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining(says)]);
       expect(json.error.message).not.toContain('the secret');
       expect(existsSync(join(folder, 'made.json'))).toBe(false);
@@ -226,7 +226,7 @@ test('a plugin is bundled from its own files, regardless of the working director
 describe('with a server', () => {
   let app: TestApp;
   const install = (name: string) =>
-    runIn(folder, ['plugin', 'install', name, '--yes', '--json'], {
+    runIn(folder, ['plugins', 'install', name, '--yes', '--json'], {
       TATAMI_SERVER: app.url,
       TATAMI_TOKEN: app.workspace.apiKey,
     });
@@ -239,7 +239,7 @@ describe('with a server', () => {
 
   const shadow = async (): Promise<string> => {
     fill({ 'plugin.ts': plugin.replace(`'hostile'`, `'shadow'`) });
-    await tatami('plugin', 'pack', '.', '--out', 'auto-triage');
+    await tatami('plugins', 'pack', '.', '--out', 'auto-triage');
     return readFileSync(join(folder, 'auto-triage'), 'utf8');
   };
 
@@ -269,7 +269,7 @@ describe('with a server', () => {
 
   test('a server from the environment is printed before a key is sent to it', async () => {
     fill({ other: '' });
-    const { code, err } = await runIn(folder, ['plugin', 'list'], {
+    const { code, err } = await runIn(folder, ['plugins', 'list'], {
       TATAMI_SERVER: app.url,
       TATAMI_TOKEN: app.workspace.apiKey,
     });
@@ -284,7 +284,7 @@ describe('no file outside the folder is written', () => {
     writeFileSync(victim, 'precious');
     symlinkSync(victim, join(shared, 'made.json'));
     fill({ 'plugin.ts': plugin });
-    const { code } = await tatami('plugin', 'pack', '.', '--out', join(shared, 'made.json'), '--json');
+    const { code } = await tatami('plugins', 'pack', '.', '--out', join(shared, 'made.json'), '--json');
     rmSync(shared, { recursive: true });
     expect([code, readFileSync(victim, 'utf8')]).toEqual([1, 'precious']);
   });
@@ -295,7 +295,7 @@ describe('no file outside the folder is written', () => {
     fill({ 'plugin.ts': plugin });
     for (const name of ['hostile.tatami.json', 'made.json']) symlinkSync(victim, join(folder, name));
     for (const more of [[], ['--out', 'made.json']]) {
-      const { code, json } = await tatami('plugin', 'pack', '.', ...more, '--json');
+      const { code, json } = await tatami('plugins', 'pack', '.', ...more, '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining('symbolic link')]);
     }
     expect(readFileSync(victim, 'utf8')).toBe('precious');

@@ -90,7 +90,7 @@ test('a person logs in with the browser, commands act for them, and logout revok
     by: 'login',
     scopes: expect.arrayContaining(['issues:read', 'issues:write']),
   });
-  expect((await run('plugin', 'list')).code).toBe(0);
+  expect((await run('plugins', 'list')).code).toBe(0);
   const [grant] = await grants();
   expect(grant).toMatchObject({
     client: { id: 'tatami-cli', name: 'Tatami command line' },
@@ -141,7 +141,7 @@ test('eight concurrent commands at the expiry of a token renew it once, so that 
 test('a revoked login fails the next command, which names the login command', async () => {
   await logIn();
   const [{ id }] = await grants();
-  const revoked = await tatami(['grants', 'revoke', id, '--server', app.url], {
+  const revoked = await tatami(['grants', 'revoke', id, '--yes', '--server', app.url], {
     TATAMI_TOKEN: app.workspace.apiKey,
   });
   expect(revoked.code).toBe(0);

@@ -9,7 +9,7 @@ test('a child process is the same command, ignores the folder of its parent, and
   Bun.spawnSync(['sh', '-c', 'echo preload = \\"./nothing.ts\\" > bunfig.toml; mkdir below'], {
     cwd: folder,
   });
-  const command = ownProgram(['plugin', 'pack', 'below', '--json'], folder);
+  const command = ownProgram(['plugins', 'pack', 'below', '--json'], folder);
   const { stdout } = Bun.spawnSync(command, { cwd: folder, env: {} });
   rmSync(folder, { recursive: true });
   expect(JSON.parse(stdout.toString())).toEqual({

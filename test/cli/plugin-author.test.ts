@@ -7,8 +7,8 @@ import { tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
 let app: TestApp;
-const run = (...args: string[]) =>
-  tatami(['plugin', ...args], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+const env = () => ({ TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+const run = (...args: string[]) => tatami(['plugins', ...args], env());
 beforeAll(async () => void (app = await startApp()));
 afterAll(async () => {
   await app.stop();
@@ -157,7 +157,7 @@ test("an error that a handler logs names the author's lines, and a replay is ide
     /^TypeError: too short: x\n {4}at check \(check\.ts:3:\d+\)\n {4}at (async )?handle \(plugin\.ts:21:\d+\)$/,
   );
   expect(host).toMatch(/^seen: .+\n {4}at (async )?handle \(plugin\.ts:28:\d+\)$/);
-  const replayed = await run('replay', data[1].id);
+  const replayed = await tatami(['runs', 'replay', data[1].id], env());
   expect([replayed.code, replayed.out]).toEqual([0, expect.stringContaining('identical')]);
 });
 
@@ -189,16 +189,17 @@ test('a missing plugin, schedule or run is answered with the existing ones', asy
   expect((await pack('greets')).code).toBe(0);
   expect((await install('greets')).code).toBe(0);
   const none =
-    'tatami: There is no plugin acme.helo. List the plugins with `tatami plugin list`. Did you mean acme.hello?';
-  const schedule = 'tatami: acme.hello has no schedule nightli. Schedules: nightly. Did you mean nightly?';
+    'tatami: There is no plugin acme.helo. Did you mean acme.hello? List them with `tatami plugins list`.';
+  const schedule =
+    'tatami: The plugin acme.hello has no schedule nightli. Did you mean nightly? Its schedules: nightly.';
   const lastLine = async (...args: string[]) => (await run(...args)).err.trimEnd().split('\n').at(-1);
   expect(await lastLine('logs', 'acme.helo')).toBe(none);
   expect(await lastLine('catch-up', 'acme.helo')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.helo', 'nightly')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.hello', 'nightli')).toBe(schedule);
   for (const command of ['cancel', 'retry'])
-    expect(await lastLine(command, 'run_nope')).toBe(
-      'tatami: There is no run run_nope. List the latest with `tatami plugin logs PLUGIN`.',
+    expect((await tatami(['runs', command, 'run_nope'], env())).err).toEndWith(
+      'tatami: There is no run run_nope. List them with `tatami plugins runs PLUGIN`.\n',
     );
 });
 

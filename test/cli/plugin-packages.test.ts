@@ -1,4 +1,4 @@
-// The package argument of `tatami plugin`: every command accepts a package file, a folder or a first-party name, and
+// The package argument of `tatami plugins`: every command accepts a package file, a folder or a first-party name, and
 // sends the signature that a server with required signatures needs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const day = ['--since', '2026-11-20T00:00:00Z', '--until', '2026-11-21T00:00:00Z
 let app: TestApp;
 
 const run = (...args: string[]): Promise<CliResult> =>
-  tatami(['plugin', ...args], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+  tatami(['plugins', ...args], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
 
 const definition = (version: string): string => `{
   id: '${id}', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'look' } },
@@ -72,5 +72,5 @@ test('a folder is packed and rejected where the server requires a signature; an 
   // The package reaches the server, which requires a signature.
   expect(folder.err).toContain('accepts only signed packages');
   expect(none.code).toBe(1);
-  expect(none.err).toMatch(/^tatami: \S+notes\.json is not a valid package: .*tatami plugin pack/m);
+  expect(none.err).toMatch(/^tatami: \S+notes\.json is not a valid package: .*tatami plugins? pack/m);
 });

@@ -8,7 +8,7 @@ afterAll(() => dir[Symbol.dispose]());
 
 const folder = folderIn(dir);
 const pack = (name: string): Promise<CliResult> =>
-  tatami(['plugin', 'pack', dir.path(name), '--out', dir.path(`${name}.json`)]);
+  tatami(['plugins', 'pack', dir.path(name), '--out', dir.path(`${name}.json`)]);
 
 const wrong: [what: string, source: string, place: string, says: string, line: string][] = [
   ['a syntax error', `${imports}const a: number = ;\n`, '2:19', 'Unexpected ;', 'const a: number = ;'],

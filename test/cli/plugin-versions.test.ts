@@ -1,4 +1,4 @@
-// `tatami plugin keygen|sign|verify|consent|versions|rollback` against a server: publisher of a package, consent to a
+// `tatami plugins keygen|sign|verify|consent|versions|rollback` against a server: publisher of a package, consent to a
 // version, and rollback.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ let app: TestApp;
 let publicKey: string;
 
 const run = (...args: string[]): Promise<CliResult> =>
-  tatami(['plugin', ...args], { TATAMI_SERVER: app?.url ?? '', TATAMI_TOKEN: app?.workspace.apiKey ?? '' });
+  tatami(['plugins', ...args], { TATAMI_SERVER: app?.url ?? '', TATAMI_TOKEN: app?.workspace.apiKey ?? '' });
 
 const greeter = (version: string, more = '') =>
   packSource(`{ id: '${id}', version: '${version}', engines: { tatami: '*' },
@@ -90,9 +90,9 @@ test('a version with more permissions is shown with its new ones, rejected or co
   expect(await greeted('Consented')).toEqual(['Hello from 1.1.0']);
 
   const back = await run('rollback', id);
-  expect([back.code, back.out]).toEqual([0, `${id} is back at 1.0.0\n`]);
+  expect([back.code, back.out]).toEqual([0, expect.stringContaining(`${id} 1.0.0  plg_`)]);
   expect(await greeted('Rolled back')).toEqual([]);
-  expect((await run('versions', id)).out).toMatch(/^1\.0\.0 .* installed {2}acme\n1\.1\.0 .* until .*acme\n/);
+  expect((await run('versions', id)).out).toMatch(/^1\.0\.0 +acme .*\n1\.1\.0 +acme .*$/m);
   await app.settled();
   expect((await app.eventTypes(from)).filter((type) => type.startsWith('plugin.'))).toEqual([
     'plugin.updated',

@@ -1,4 +1,4 @@
-// `tatami plugin` from a folder to a running plugin.
+// `tatami plugins` from a folder to a running plugin.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { spawnTatami, tatami, temporary } from './tatami.ts';
 const dir = temporary();
 let app: TestApp;
 const run = (...args: string[]) =>
-  tatami(['plugin', ...args, '--json'], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+  tatami(['plugins', ...args, '--json'], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
 beforeAll(async () => void (app = await startApp()));
 afterAll(async () => {
   await app.stop();
@@ -68,7 +68,7 @@ test('a folder outside the working directory is packed; running a schedule exits
 test('a command that waits for a run prints the reason, and ends when the run does', async () => {
   const path = '/api/v1/plugins/nightly';
   await app.call('PATCH', path, { budget: { runs: 0 } });
-  const child = spawnTatami(['plugin', 'run-schedule', 'nightly', 'good'], {
+  const child = spawnTatami(['plugins', 'run-schedule', 'nightly', 'good'], {
     TATAMI_SERVER: app.url,
     TATAMI_TOKEN: app.workspace.apiKey,
   });
@@ -79,7 +79,7 @@ test('a command that waits for a run prints the reason, and ends when the run do
   expect(first).toMatch(/^run_\w{26} waits until /);
   expect(first).toContain(words);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  expect((await tatami(['plugin', 'list'], remote)).out).toMatch(new RegExp(`nightly.*active.*${words}`));
+  expect((await tatami(['plugins', 'list'], remote)).out).toMatch(new RegExp(`nightly.*active.*${words}`));
   await app.call('PATCH', path, { budget: {} });
   expect([await child.exited, await new Response(child.stdout).text()]).toEqual([
     0,
@@ -112,7 +112,7 @@ test('an invalid package, a missing file and an unknown name each have their own
   expect(answers.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(answers.map(({ json }) => json.error.message)).toEqual([
     expect.any(String),
-    expect.stringContaining('tatami plugin pack'),
+    expect.stringMatching(/tatami plugins? pack/),
     expect.stringContaining('auto-triage'),
     expect.stringContaining('plugin.ts'),
   ]);
@@ -144,12 +144,12 @@ test('a plugin is installed with its hosts shown, and a secret is set from stand
   const none = await run('secrets', 'set', 'caller', 'ACME_KEY');
   expect([none.code, none.json.error.code]).toEqual([2, 'usage']);
   const set = await tatami(
-    ['plugin', 'secrets', 'set', 'caller', 'ACME_KEY', '--json'],
+    ['plugins', 'secrets', 'set', 'caller', 'ACME_KEY', '--json'],
     { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey },
     'sk_from_a_pipe\n',
   );
   expect([set.code, typeof set.json.setAt]).toEqual([0, 'string']);
   expect(set.out + set.err).not.toContain('sk_from');
-  expect((await run('secrets', 'delete', 'caller', 'ACME_KEY')).code).toBe(0);
+  expect((await run('secrets', 'delete', 'caller', 'ACME_KEY', '--yes')).code).toBe(0);
   expect((await run('secrets', 'list', 'caller')).json).toMatchObject([{ name: 'ACME_KEY', setAt: null }]);
 });

@@ -53,6 +53,7 @@ const run = {
 };
 const change = { field: bad, from: bad, to: [{ name: bad }] };
 const endpoint = { id: bad, url: bad, description: bad, events: [bad], ordering: bad, enabled: false };
+const webhook = `whe_${'0'.repeat(26)}`;
 const page = (data: unknown[]) => ({ data, pageInfo: { hasNextPage: false, endCursor: null } });
 
 const answers: Record<string, unknown> = {
@@ -71,6 +72,7 @@ const answers: Record<string, unknown> = {
     },
     ...{ mode: bad, modes: { [bad]: bad }, state: bad, stateReason: bad, probation: null, events: [bad] },
     scopes: [{ scope: bad, sentence: bad, granted: true }],
+    secrets: [{ name: bad, setAt: null }],
   },
   'POST plugins/p/undo': {
     ...{ id: bad, undid: [bad], message: bad },
@@ -94,13 +96,13 @@ const answers: Record<string, unknown> = {
   'GET plugins/p/scheduled': page([{ name: bad, dueAt: bad, data: { [bad]: bad } }]),
   'GET webhooks': page([{ ...endpoint, disabledReason: bad }]),
   'POST webhooks': { ...endpoint, secret: bad },
-  'POST webhooks/w/rotate': { id: bad, secret: bad, previousSecretExpiresAt: bad },
-  'POST webhooks/w/ping': delivery,
-  'POST webhooks/w/samples': delivery,
+  [`POST webhooks/${webhook}/rotate`]: { id: bad, secret: bad, previousSecretExpiresAt: bad },
+  [`POST webhooks/${webhook}/ping`]: delivery,
+  [`POST webhooks/${webhook}/samples`]: delivery,
   'GET deliveries': page([delivery]),
   'GET deliveries/dlv_1': delivery,
   'POST deliveries/dlv_1/replay': delivery,
-  'POST webhooks/whe_1/replays': { id: bad, webhookId: bad, status: 'canceled', deliveries: 1 },
+  [`POST webhooks/${webhook}/replays`]: { id: bad, webhookId: bad, status: 'canceled', deliveries: 1 },
   'POST events/samples': { listeners: 1, event: { id: bad } },
   'GET teams': page([{ key: 'A', name: bad }]),
   'GET labels': page([]),
@@ -152,26 +154,26 @@ async function hostilePackage(): Promise<string> {
 
 describe('every command that prints server data sanitizes it', () => {
   const commands: string[][] = [
-    ['plugin', 'list'],
-    ['plugin', 'logs', 'p'],
-    ['plugin', 'logs', 'unknown'],
-    ['plugin', 'run-schedule', 'p', 's'],
-    ['plugin', 'run-schedule', 'unknown', 's'],
-    ['plugin', 'show', 'p'],
-    ['plugin', 'undo', 'p', '--since', '2h', '--simulate'],
-    ['plugin', 'routes', 'list', 'p'],
-    ['plugin', 'scheduled', 'list', 'p'],
+    ['plugins', 'list'],
+    ['plugins', 'logs', 'p'],
+    ['plugins', 'logs', 'unknown'],
+    ['plugins', 'run-schedule', 'p', 's'],
+    ['plugins', 'run-schedule', 'unknown', 's'],
+    ['plugins', 'show', 'p'],
+    ['plugins', 'undo', 'p', '--since', '2h', '--dry-run'],
+    ['plugins', 'routes', 'p'],
+    ['plugins', 'scheduled', 'p'],
     ['webhooks', 'list'],
     ['webhooks', 'create', '--url', 'http://a.test', '--events', '*'],
-    ['webhooks', 'rotate', 'w'],
-    ['webhooks', 'ping', 'w'],
+    ['webhooks', 'rotate', webhook],
+    ['webhooks', 'ping', webhook],
     ['webhooks', 'trigger', 'issue.created'],
-    ['webhooks', 'trigger', 'issue.created', '--webhook', 'w'],
-    ['webhooks', 'trigger', 'issue.created', '--webhook', 'unknown'],
-    ['webhooks', 'deliveries'],
-    ['webhooks', 'deliveries', 'dlv_1'],
-    ['webhooks', 'replay', 'dlv_1'],
-    ['webhooks', 'replay', 'whe_1', '--since', '2h'],
+    ['webhooks', 'trigger', 'issue.created', '--webhook', webhook],
+    ['webhooks', 'trigger', 'issue.created', '--webhook', `whe_${'1'.repeat(26)}`],
+    ['deliveries', 'list'],
+    ['deliveries', 'show', 'dlv_1'],
+    ['deliveries', 'replay', 'dlv_1'],
+    ['webhooks', 'replay', webhook, '--since', '2h'],
   ];
   for (const args of commands) {
     test(`tatami ${args.join(' ')}`, async () => {
@@ -210,7 +212,7 @@ test("the user's own arguments are sanitized in errors", async () => {
   for (const args of [
     [bad],
     ['version', `--${bad}`],
-    ['plugin', 'logs', 'p', '--limit', bad],
+    ['plugins', 'logs', 'p', '--limit', bad],
     ['import', bad],
   ]) {
     const { code, out, err } = await tatami(...args);

@@ -101,7 +101,7 @@ test('a failed forward prints the command that repeats it, and that command work
   await listener.until(2);
   const [, line = ''] = listener.lines();
   expect(line).toContain('→ 500');
-  const command = /tatami (webhooks replay evt_\w+ --to \S+)$/.exec(line)![1]!;
+  const command = /tatami (webhooks forward evt_\w+ --to \S+)$/.exec(line)![1]!;
   receiver.answer = () => new Response();
   receiver.received.length = 0;
   const { code, json } = await tatami([...command.split(' '), '--json'], env());

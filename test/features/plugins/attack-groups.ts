@@ -1,4 +1,4 @@
-// Groups of attacks on plugins and their sandbox, with the tests that cover each beside the suite of `tatami plugin
+// Groups of attacks on plugins and their sandbox, with the tests that cover each beside the suite of `tatami plugins
 // attack`.
 
 export interface AttackGroup {

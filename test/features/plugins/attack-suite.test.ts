@@ -1,4 +1,4 @@
-// The suite of `tatami plugin attack`, run against a test server.
+// The suite of `tatami plugins attack`, run against a test server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -160,7 +160,7 @@ test('a change by an ordinary plugin is not reported as an attack', async () => 
 
 test('the command prints a line for each attack of the selected groups, and exits with 0', async () => {
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const groups = ['plugin', 'attack', '--team', 'ENG', '--group', '39,40,42,44'];
+  const groups = ['plugins', 'attack', '--team', 'ENG', '--group', '39,40,42,44'];
   const { code, out } = await tatami(groups, remote);
   expect([code, out]).toEqual([
     0,
@@ -210,7 +210,7 @@ test('a failed suite removes everything that it created, also attacks in progres
 
 test('a missing team is refused before anything is installed', async () => {
   const sequence = await app.lastSequence();
-  const { code, err } = await tatami(['plugin', 'attack', '--team', 'NOPE'], {
+  const { code, err } = await tatami(['plugins', 'attack', '--team', 'NOPE'], {
     TATAMI_SERVER: app.url,
     TATAMI_TOKEN: app.workspace.apiKey,
   });

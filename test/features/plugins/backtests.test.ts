@@ -300,7 +300,7 @@ test('two backtests run at once, the command line shows the backtests before a w
   try {
     const file = join(dir, 'next.json');
     writeFileSync(file, JSON.stringify(await packSource(byTitle('1.1.5'))));
-    const child = spawnTatami(['plugin', 'install', file, '--yes', '--gate'], {
+    const child = spawnTatami(['plugins', 'install', file, '--yes', '--gate'], {
       TATAMI_SERVER: app.url,
       TATAMI_TOKEN: app.workspace.apiKey,
     });
@@ -335,15 +335,15 @@ test('the command line backtests a folder and shows the report, and shows the ga
     const source = `import { definePlugin } from '@tatami/sdk/plugin';\nexport default definePlugin(${byTitle('1.2.0', "if (event.data.title === 'Bug in a hurry') return;")});\n`;
     writeFileSync(join(dir, 'plugin.ts'), source);
     const since = ['--since', '2026-11-20T00:00:00Z'];
-    const { code, out } = await tatami(['plugin', 'backtest', dir, ...since], remote);
+    const { code, out } = await tatami(['plugins', 'backtest', dir, ...since], remote);
     expect([code, out]).toEqual([0, expect.stringMatching(/\npriority +7 +3 +1 +3 +75% +1 +0\n/)]);
     expect(out).toContain('priority: "none" → "high"   people: opposite, "low"');
-    const asJson = await tatami(['plugin', 'backtest', 'com.test.by-title', '--json', ...since], remote);
+    const asJson = await tatami(['plugins', 'backtest', 'com.test.by-title', '--json', ...since], remote);
     expect(asJson.json.report.fields[0]).toMatchObject({ field: 'priority', wouldChange: 8, thenSame: 2 });
 
     const file = join(dir, 'by-title.json');
-    expect((await tatami(['plugin', 'pack', dir, '--out', file], remote)).code).toBe(0);
-    const upgrade = await tatami(['plugin', 'install', file, '--yes', '--gate', '2'], remote);
+    expect((await tatami(['plugins', 'pack', dir, '--out', file], remote)).code).toBe(0);
+    const upgrade = await tatami(['plugins', 'install', file, '--yes', '--gate', '2'], remote);
     expect(upgrade.code).toBe(0);
     expect(upgrade.err).toContain('on the last 2 runs of 1.0.0: 1 same, 1 different');
     expect(upgrade.err).toMatch(/issue iss_\S+ priority: "high" → nothing/);

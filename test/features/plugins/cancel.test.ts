@@ -44,7 +44,7 @@ test('a run that waits for its retry can be canceled, after which its schedule c
   const again = await fire('com.test.waits');
   await app.settled();
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { code, out } = await tatami(['plugin', 'cancel', again.id], remote);
+  const { code, out } = await tatami(['runs', 'cancel', again.id], remote);
   expect([code, out]).toEqual([0, expect.stringContaining('canceled: Canceled by')]);
 });
 

@@ -218,7 +218,7 @@ test('the install, its list and the inbox show the missing approvals and how to 
   const at = await trial();
   const { message } = (await get(at.path)).probation;
   expect(message).toContain('until people have approved 20 more runs');
-  expect(message).toContain(`tatami plugin probation ${at.id} --end`);
+  expect(message).toContain(`tatami plugins update ${at.id} --no-probation`);
   await create(at);
   const [item] = (await get(`${v1}/inbox?limit=1`)).data;
   expect(item).toMatchObject({ kind: 'proposal_made', body: expect.stringContaining(message) });

@@ -193,8 +193,8 @@ test('the command replays a run in the server, and with the plugin of a folder',
     );
   try {
     write(everything());
-    const local = ['plugin', 'replay', run.id, '--local', dir];
-    const [there, here] = [await tatami(['plugin', 'replay', run.id], remote), await tatami(local, remote)];
+    const local = ['runs', 'replay', run.id, '--local', dir];
+    const [there, here] = [await tatami(['runs', 'replay', run.id], remote), await tatami(local, remote)];
     expect([there, here]).toMatchObject([
       { code: 0, out: expect.stringMatching(/^identical /) },
       { code: 0, out: expect.stringMatching(/^identical /) },

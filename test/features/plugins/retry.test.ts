@@ -299,8 +299,8 @@ test('the command line retries a run, waits for it and exits with its result', a
   await file('command');
   const [run] = await runsOf(id);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const failed = await tatami(['plugin', 'retry', run.id], remote);
+  const failed = await tatami(['runs', 'retry', run.id], remote);
   expect([failed.code, failed.out]).toEqual([1, expect.stringContaining('dead')]);
-  const good = await tatami(['plugin', 'retry', run.id], remote);
+  const good = await tatami(['runs', 'retry', run.id], remote);
   expect([good.code, good.out]).toEqual([0, expect.stringContaining('succeeded')]);
 });

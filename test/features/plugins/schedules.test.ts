@@ -64,7 +64,7 @@ test('the command line waits for the last run and shows its progress', async () 
     `async (_, ctx) => ({ done: await ctx.kv.increment('done'), of: 3, unit: 'teams' })`,
   );
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { code, out, err } = await tatami(['plugin', 'run-schedule', 'com.test.told', 'work'], remote);
+  const { code, out, err } = await tatami(['plugins', 'run-schedule', 'com.test.told', 'work'], remote);
   expect([code, out]).toEqual([0, expect.stringContaining('3 of 3 teams')]);
   expect(err).toContain('1 of 3 teams');
 });

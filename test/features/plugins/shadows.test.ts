@@ -72,7 +72,7 @@ test('a shadow continues after a restart, and the command shows it', async () =>
   await create('Wish after');
   expect((await readShadow()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { code, out } = await tatami(['plugin', 'shadow', 'com.test.beside'], remote);
+  const { code, out } = await tatami(['plugins', 'shadow', 'com.test.beside'], remote);
   expect([code, out]).toEqual([0, expect.stringContaining('runs 3: 2 same, 1 different, 0 failed')]);
   expect(out).toContain('priority: "high" → "urgent"');
 });

@@ -61,7 +61,7 @@ test('in simulate mode a run shows its effects and has none', async () => {
   expect(await app.eventTypes(from)).toEqual(['issue.created']);
 
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { out } = await tatami(['plugin', 'logs', 'com.test.simulate'], remote);
+  const { out } = await tatami(['plugins', 'logs', 'com.test.simulate'], remote);
   expect(out).toMatch(/simulated: would update issue ENG-\d+\n/);
   expect(out).toContain('priority: "none" → "high"');
   expect(out).toContain('labels: [] → [bug]');

@@ -197,7 +197,7 @@ test('the approval of a requested proposal is above its changes', async () => {
   expect(changes[0].fields.map(({ field }: Json) => field).toSorted()).toEqual(['dueDate', 'labels']);
   expect(before.nodes.map(({ id }: Json) => id)).not.toContain(proposed.id);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { out } = await tatami(['trail', issue.identifier, '--limit', '1'], remote);
+  const { out } = await tatami(['issues', 'trail', issue.identifier, '--limit', '1'], remote);
   expect(out).toMatch(/issue\.updated, issue\.labeled by Ada  .*labels: \[\] → \[soon\]/);
 });
 

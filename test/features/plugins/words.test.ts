@@ -117,7 +117,7 @@ test('each effect of a run with several modes has its own outcome', async () => 
     ['simulated', 'create', 'comment', null, [], ['author', 'body', 'issue']],
   ]);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
-  const { out } = await tatami(['plugin', 'logs', 'com.test.says', '--limit', '1'], remote);
+  const { out } = await tatami(['plugins', 'logs', 'com.test.says', '--limit', '1'], remote);
   expect(out).toContain('effects 1 (2 proposed, 1 simulated)');
   expect(out).toContain(`applied: update issue ${id} (labels)`);
   expect(out).toContain(
