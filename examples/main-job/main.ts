@@ -53,7 +53,7 @@ try {
 
   step('auto-triage learns from the labels');
   const run = await tatami<{ status: string; progress: { done: number; of: number } }>(
-    'plugin',
+    'plugins',
     'run-schedule',
     'auto-triage',
     'learn',

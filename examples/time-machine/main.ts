@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { apiOf, check, runsOpen, step, until } from '../main-job/checking.ts';
 import { firstKey, startServer, tatami, tried } from '../main-job/server.ts';
 import { withoutLabels } from './history.ts';
-import type { Installed, Issue, Proposal, Run, Trail, Undo } from './shapes.ts';
+import type { Installed, Issue, Proposal, Run, TrailRoot, Undo } from './shapes.ts';
 
 const here = import.meta.dir;
 const file = process.argv[2] ?? join(here, '../main-job/sample.csv');
@@ -51,7 +51,7 @@ const ended = (plugin: string): Promise<void> =>
   until(`the runs of ${plugin} have ended`, async () => !(await runsOpen(api, plugin)));
 async function pack(version: string): Promise<string> {
   const out = join(dir, `${version}.tatami.json`);
-  await tatami('plugin', 'pack', join(here, version), '--out', out);
+  await tatami('plugins', 'pack', join(here, version), '--out', out);
   return out;
 }
 
@@ -112,7 +112,7 @@ try {
       effects: { issueId: string; people: string; wouldBe: { name: string }[] }[];
       others: { what: string; count: number }[];
     };
-  }>('plugin', 'backtest', join(here, '../../plugins/auto-triage'), '--since', '1d', '--settings', settings);
+  }>('plugins', 'backtest', join(here, '../../plugins/auto-triage'), '--since', '1d', '--settings', settings);
   const totals = report.fields.find(({ field }) => field === 'labels');
   check(
     `${report.runs.succeeded} runs, none failed`,
@@ -153,8 +153,8 @@ try {
   );
 
   step('4 install it in propose mode and decide its proposals');
-  await cli('plugin', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
-  const trained = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
+  await cli('plugins', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
+  const trained = await cli<Run>('plugins', 'run-schedule', 'auto-triage', 'learn');
   check('it learns from the manual labels', trained.status === 'succeeded', trained);
   const texts = JSON.parse(readFileSync(join(here, '../main-job/new-issues.json'), 'utf8')) as [
     string,
@@ -162,7 +162,7 @@ try {
   ][];
   const proposedOn = await fileIssues([...texts, ...texts]);
   await ended('auto-triage');
-  const open = await cli<Proposal[]>('proposals', 'list');
+  const open = await cli<Proposal[]>('proposals', 'list', '--status', 'open');
   const proposalOf = (issue: Issue): Proposal => {
     const items = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
     if (!items) throw new Error(`There is no proposal for ${issue.identifier}.`);
@@ -204,7 +204,7 @@ try {
     now.slice(3).every((one) => labelsOf(one) === ''),
     now.slice(3),
   );
-  const decided = await cli<Proposal[]>('proposals', 'list', '--all');
+  const decided = await cli<Proposal[]>('proposals', 'list');
   const counted = (values: readonly string[]): Record<string, number> =>
     Object.fromEntries(
       [...new Set(values)].sort().map((value) => [value, values.filter((one) => one === value).length]),
@@ -232,7 +232,7 @@ try {
     string,
     string,
   ];
-  await cli('plugin', 'install', v1, '--yes', '--no-probation');
+  await cli('plugins', 'install', v1, '--yes', '--no-probation');
   const plugin = '/plugins/kind-by-title';
   const installed = (): Promise<Installed> => api<Installed>('GET', plugin);
   const byTitle = await fileIssues([
@@ -242,7 +242,7 @@ try {
   ]);
   await ended('kind-by-title');
   check('1.0.0 labels', same((await read(byTitle)).map(labelsOf), ['bug', 'feature', 'question']));
-  const looked = await tried('plugin', 'install', wider, '--gate', '10', ...remote);
+  const looked = await tried('plugins', 'install', wider, '--gate', '10', ...remote);
   console.log(looked.err.trimEnd().replace(/^/gm, '     > '));
   check(
     'the gate shows that 1.1.0 behaves differently; without consent 1.0.0 stays',
@@ -263,14 +263,14 @@ try {
       waiting.pending.adds.length > 0,
     waiting,
   );
-  await cli('plugin', 'consent', 'kind-by-title', '--yes');
+  await cli('plugins', 'consent', 'kind-by-title', '--yes');
   const [slow] = await fileIssues([['Search is slow', '']]);
   await ended('kind-by-title');
   check(
     'with consent 1.1.0 runs, and comments',
     labelsOf((await read([slow!]))[0]!) === 'bug' && (await commentsOn(slow!)) === 1,
   );
-  await cli('plugin', 'rollback', 'kind-by-title');
+  await cli('plugins', 'rollback', 'kind-by-title');
   const rolled = await fileIssues([['Typing is slow', '']]);
   await ended('kind-by-title');
   check(
@@ -281,7 +281,7 @@ try {
   );
 
   step('6 undo a bad version');
-  await cli('plugin', 'install', bad, '--yes');
+  await cli('plugins', 'install', bad, '--yes');
   const since = new Date().toISOString();
   const harmed = await fileIssues(
     ['Crash at start', 'Add a dark theme', 'Fails on Windows', 'Where is the log?'].map(
@@ -335,7 +335,7 @@ try {
 
   step('7 read the trail of an issue');
   const trailOf = async (issue: Issue) =>
-    (await cli<Trail>('trail', issue.identifier)).data.flatMap((root) => root.nodes);
+    (await cli<TrailRoot[]>('issues', 'trail', issue.identifier)).flatMap((root) => root.nodes);
   const nodes = await trailOf(harmed[1]!);
   const created = nodes.find(({ type }) => type === 'issue.created');
   const badRun = nodes.find(({ kind }) => kind === 'run');
@@ -367,9 +367,9 @@ try {
 
   step('8 replay a run');
   const good = (await trailOf(byTitle[0]!)).find(({ kind }) => kind === 'run');
-  const replayed = await cli<{ result: string }>('plugin', 'replay', good!.id);
+  const replayed = await cli<{ result: string }>('runs', 'replay', good!.id);
   check('with the same code the replay is identical', replayed.result === 'identical', replayed);
-  const other = await tried('plugin', 'replay', good!.id, '--local', join(here, 'bad'), ...remote);
+  const other = await tried('runs', 'replay', good!.id, '--local', join(here, 'bad'), ...remote);
   const { result, divergence } = JSON.parse(other.out) as {
     result: string;
     divergence: { op: string; field: string } | null;

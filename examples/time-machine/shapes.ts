@@ -26,16 +26,14 @@ export interface Undo {
   skipped: { id: string; field: string | null; reason: string; ranSet: unknown; now: unknown }[];
   message: string;
 }
-export interface Trail {
-  data: {
-    nodes: {
-      id: string;
-      parentId: string | null;
-      kind: string;
-      type: string | null;
-      isUndo: boolean;
-      run: { undoneBy: string | null } | null;
-    }[];
+export interface TrailRoot {
+  nodes: {
+    id: string;
+    parentId: string | null;
+    kind: string;
+    type: string | null;
+    isUndo: boolean;
+    run: { undoneBy: string | null } | null;
   }[];
 }
 export interface Installed {

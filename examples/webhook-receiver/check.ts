@@ -122,7 +122,7 @@ try {
     '5',
     ...remote,
   ))
-    await tatami('webhooks', 'replay', id, ...remote);
+    await tatami('deliveries', 'replay', id, ...remote);
   await tatami('webhooks', 'replay', endpoint.id, '--since', '1h', ...remote);
   await until('nothing is under way', async () => (await open()) === 0);
   check('replays succeed and add nothing', received().length === 20, received().length);
