@@ -86,6 +86,8 @@ test('an app is registered, its secret is shown once, rotated with an overlap, a
   expect((await said('apps', 'delete', json.id, '--yes')).code).toBe(0);
   expect((await run('apps', 'list')).json).toEqual([]);
   expect((await run('apps', 'create', '--name', 'x')).code).toBe(2);
+  const open = await said('apps', 'create', '--name', 'Open', '--redirect-uris', 'https://a.example/cb');
+  expect([open.code, open.err]).toEqual([0, expect.not.stringContaining('shown only once')]);
 });
 
 test('the grants of an app are listed and revoked, and its token ends', async () => {

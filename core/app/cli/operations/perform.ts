@@ -286,7 +286,9 @@ async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | 
     { isTried: isTried(options), given: args, pageInfo },
   );
   printResult(output, options, () => text);
-  if (operation.reveals && !isTried(options)) say('The secret is shown only once. Store it now.');
+  // Public apps and routes have no secret.
+  const hasSecret = operation.reveals === true && (value as { secret?: unknown }).secret !== null;
+  if (hasSecret && !isTried(options)) say('The secret is shown only once. Store it now.');
 }
 
 /** Returns the items of a list; null for a single object. */
