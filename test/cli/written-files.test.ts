@@ -33,7 +33,7 @@ test('an export replaces an existing file only with --force', async () => {
 test('a package and a signature replace earlier ones of the same plugin, and no other file', async () => {
   using dir = temporary();
   const [file, key] = [dir.path('notes.json'), dir.path('acme.key')];
-  const plugin = (...args: string[]) => tatami(['plugin', ...args, '--json']);
+  const plugin = (...args: string[]) => tatami(['plugins', ...args, '--json']);
   const pack = (...more: string[]) => plugin('pack', example, '--out', file, ...more);
   writeFileSync(file, '{"notes":[]}');
   const refused = await pack();
