@@ -109,9 +109,13 @@ test('an undo is marked in its place, and pages consist of whole roots', async (
 });
 
 test('nodes without read permission are omitted and reported as omitted', async () => {
-  const narrow = app.clientOf(await app.mintKey(['issues:read']));
+  const key = await app.mintKey(['issues:read']);
+  const narrow = app.clientOf(key);
   const { data, pageInfo } = await trail('', narrow);
   expect(pageInfo.leftOut).toEqual(['plugins:read', 'proposals:read', 'webhooks:read']);
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: key };
+  const { err } = await tatami(['issues', 'trail', issue.identifier, '--json'], remote);
+  expect(err).toContain('this key lacks plugins:read and proposals:read and webhooks:read.');
   const nodes: Json[] = data.at(-1).nodes;
   expect(nodes.map(({ type }) => type)).not.toContain('comment.added');
   expect(nodes.find(({ run }) => run).run).toMatchObject({

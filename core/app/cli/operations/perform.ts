@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Call, ChangeOptions } from '../../../../sdk/client/index.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
-import { printableCopy } from '../../../platform/lib/text/printable.ts';
+import { printable, printableCopy } from '../../../platform/lib/text/printable.ts';
 import { usage, wholeNumber } from '../lib/flags.ts';
 import {
   ask,
@@ -188,7 +188,7 @@ async function respond(given: Given, request: Request, target: Target): Promise<
     case 'file':
       return download(given, request, target);
     case 'upload':
-      return print(given, await upload(given, request, target), null);
+      return print(given, await upload(given, request, target));
     case 'stream':
       return (await import('./stream.ts')).follow(given, request, target.remote);
     default:
@@ -209,21 +209,30 @@ async function respondWithPages(given: Given, request: Request, { call }: Target
         ? itemsDefault
         : wholeNumber('--limit', String(limit), 1, itemsMax);
   const { items, pageInfo } = await readPages(call, request, most);
-  await print(given, items, pageInfo);
+  await print(given, items);
+  noteHidden(pageInfo);
   if (pageInfo.hasNextPage && items.length >= most)
     say(`More items exist. Show them with --all, or with a larger --limit.`);
+}
+
+/** A list may omit what the scopes of the caller do not cover. */
+function noteHidden({ leftOut }: Page['pageInfo']): void {
+  if (Array.isArray(leftOut) && leftOut.length > 0)
+    say(
+      `Some entries are hidden, because this key lacks ${leftOut.map((scope) => printable(String(scope))).join(' and ')}.`,
+    );
 }
 
 async function respondWithValue(given: Given, request: Request, { call }: Target): Promise<void> {
   const { operation, options, args } = given;
   if (operation.method === 'GET')
-    return print(given, await call('GET', pathWithQuery(request.path, request.query)), null);
+    return print(given, await call('GET', pathWithQuery(request.path, request.query)));
   const written = await write<unknown>(call, operation.method, request, termsOf(options));
   const wait =
     isTried(options) || options.wait === false ? undefined : (await import('./waits.ts')).waits[operation.id];
-  if (!wait) return print(given, written, null);
+  if (!wait) return print(given, written);
   const ended = await wait.until(call, written as { id: string; status: string }, args);
-  await print(given, ended, null);
+  await print(given, ended);
   if (wait.failed(ended)) process.exitCode = exitCodes.failed;
 }
 
@@ -271,7 +280,7 @@ async function download(
 }
 
 /** @param value items of a list, one object, or undefined for no content */
-async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | null): Promise<void> {
+async function print(given: Given, value: unknown): Promise<void> {
   const { operation, args, options } = given;
   if (isTried(options)) say('Dry run: nothing was changed.');
   if (value === undefined) return printDone(given);
@@ -280,11 +289,7 @@ async function print(given: Given, value: unknown, pageInfo: Page['pageInfo'] | 
   const shown = names ? chosen(items ?? [value], names) : (items ?? [value]);
   const output = items ? shown : shown[0];
   if (options.json === true) return printResult(output, options, () => '');
-  const text = await textOf(
-    operation,
-    { output, names },
-    { isTried: isTried(options), given: args, pageInfo },
-  );
+  const text = await textOf(operation, { output, names }, { isTried: isTried(options), given: args });
   printResult(output, options, () => text);
   // Public apps and routes have no secret.
   const hasSecret = operation.reveals === true && (value as { secret?: unknown }).secret !== null;

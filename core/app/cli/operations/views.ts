@@ -1,12 +1,10 @@
 // Displays of single operations, where tables and lists of fields tell less. Each is loaded only when it is shown.
-import type { Page } from './send.ts';
 
 export interface Shown {
   /** True for a dry run. */
   readonly isTried: boolean;
   /** Values of the arguments, as typed. */
   readonly given: Readonly<Record<string, string>>;
-  readonly pageInfo: Page['pageInfo'] | null;
 }
 
 /** @param value a copy of the response, or of its items, without control characters @returns the text for people */
@@ -22,8 +20,7 @@ export const views: Readonly<Record<string, View>> = {
   'boards.cards': async (value) => (await import('./views/board.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
-  'issues.trail': async (value, { pageInfo }) =>
-    (await import('./views/trail.ts')).trailView(value, (pageInfo?.leftOut ?? []) as readonly string[]),
+  'issues.trail': async (value) => (await import('./views/trail.ts')).trailView(value),
   'plugins.call-action': run,
   'plugins.get': plugin,
   'plugins.list': async (value) => (await import('./views/plugins.ts')).pluginsView(value),

@@ -33,13 +33,10 @@ interface Tree {
   nodes: Node[];
 }
 
-/** @param leftOut scopes that would show more */
-export function trailView(trees: readonly Tree[], leftOut: readonly string[]): string {
+export function trailView(trees: readonly Tree[]): string {
   const lines = trees.flatMap(({ nodes }) =>
     nodes.map((node) => `${'  '.repeat(depthOf(node, nodes))}${lineOf(node)}`),
   );
-  if (leftOut.length > 0)
-    lines.push(`Some entries are hidden, because this key lacks ${leftOut.join(' and ')}.`);
   return lines.join('\n');
 }
 
