@@ -136,7 +136,7 @@ function argumentsOf(route: Route, path: string, routes: readonly Route[]): Argu
       const lookup = lookupOf(target, schema, routes);
       const words =
         target === '' ? (key === 'name' ? singularOf(before) : flagNameOf(key)) : singularOf(target);
-      const label = words.replaceAll('-', ' ');
+      const label = spaced(words);
       const doc = lookup
         ? `${listed(['Id', ...lookup.by.map(wordOf)], 'or')} of the ${label}.`
         : schema.description;
@@ -173,6 +173,12 @@ function contractOf({ pattern }: Pick<InputSchema, 'pattern'>): Contract | undef
 
 const wordsOf = (key: string): string => flagNameOf(key).replaceAll('-', ' ');
 const flagNameOf = (key: string): string => flagOf(key.replaceAll('_', '-')).slice(2);
+
+/** `oauth-app` → `OAuth app` */
+const spaced = (words: string): string =>
+  words.replaceAll('-', ' ').replaceAll(/\b(oauth|api|sla)\b/g, (word) => acronyms[word]!);
+
+const acronyms: Readonly<Record<string, string>> = { oauth: 'OAuth', api: 'API', sla: 'SLA' };
 
 const wordOf = (property: string): string => (property === 'email' ? 'e-mail address' : property);
 

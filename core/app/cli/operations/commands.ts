@@ -48,8 +48,14 @@ function groupFor(noun: Command, operation: Operation): Command {
   const groups = verbsOf(operation).slice(0, -1);
   return groups.reduce((parent, name) => {
     const known = parent.commands.find((command) => command.name() === name);
-    return known ?? parent.command(name).description(`commands for the ${name} of ${noun.name()}`);
+    return known ?? parent.command(name).description(verbsIn(noun.name(), groups).join(', '));
   }, noun);
+}
+
+/** Returns the verbs of a group. @param groups names of the group and its parents */
+function verbsIn(noun: string, groups: readonly string[]): string[] {
+  const all = operationsOf(noun).map(verbsOf);
+  return all.filter((verbs) => groups.every((name, at) => verbs[at] === name)).map((verbs) => verbs.at(-1)!);
 }
 
 function addVerb(parent: Command, operation: Operation, folder: string): void {
@@ -76,7 +82,7 @@ function addCommand(
   ];
   command.description(texts.filter((text) => text !== '').join('\n\n'));
   const names = [
-    ...args.map(({ key, label, doc }) => ({ key, name: label.replaceAll(' ', '-'), doc })),
+    ...args.map(({ key, label, doc }) => ({ key, name: label.toLowerCase().replaceAll(' ', '-'), doc })),
     ...fileArgument(operation),
   ];
   for (const { name, doc } of names) command.argument(`<${name}>`, plain(doc));
