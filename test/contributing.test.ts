@@ -107,7 +107,18 @@ test('the new setting and the new check are shown', async () => {
   expect(output).toContain('"objectives"');
 }, 60_000);
 
-test('the new command works', async () => {
+test('the resource has derived commands, a command with a fixed body, and a handwritten one', async () => {
   const { code, output } = await run(bun, 'core/main.ts', 'objectives', '--help');
-  expect([code, output]).toEqual([0, expect.stringContaining('list objectives')]);
+  expect(code).toBe(0);
+  const verbs = [...output.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, verb]) => verb);
+  expect(verbs.toSorted()).toEqual([
+    'create',
+    'delete',
+    'list',
+    'overview',
+    'reach',
+    'restore',
+    'show',
+    'update',
+  ]);
 }, 30_000);

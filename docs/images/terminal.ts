@@ -19,37 +19,29 @@ const app = await startApp();
 await app.installFirstParty(app.workspace.workspaceId, 'auto-triage');
 const environment = { ...process.env, TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
 
-/** Shows `shown` and the output of `command`, and returns the output. */
-async function run(comment: string, shown: string, command: string): Promise<string> {
-  const child = Bun.spawn(['sh', '-c', command], { env: environment, stdout: 'pipe', stderr: 'ignore' });
+/** Shows a command of `tatami` with its output, and returns the output. */
+async function run(comment: string, command: string): Promise<string> {
+  const child = Bun.spawn(['sh', '-c', `${launcher} ${command}`], {
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
   const output = (await new Response(child.stdout).text()).trimEnd();
   await child.exited;
   await app.settled();
-  lines.push({ text: `# ${comment}`, style: 'comment' }, { text: `$ ${shown}`, style: 'command' });
+  lines.push({ text: `# ${comment}`, style: 'comment' }, { text: `$ tatami ${command}`, style: 'command' });
   lines.push(...output.split('\n').map((text) => ({ text, style: 'output' as const })));
   lines.push({ text: '', style: 'output' });
   return output;
 }
 
-const issues = `curl -s "$TATAMI_SERVER/api/v1/issues`;
-const key = `-H "Authorization: Bearer $TATAMI_TOKEN"`;
-const created = '{"team":"ENG","title":"Crash when saving a file"}';
 await run(
   'Create an issue. A sandboxed plugin labels it.',
-  `curl $TATAMI_SERVER/api/v1/issues -H "Authorization: Bearer $TATAMI_TOKEN" -d '${created}'`,
-  `${issues}" ${key} -H 'Content-Type: application/json' -d '${created}' | grep -o '^{"id":"[^"]*","identifier":"[^"]*"' | sed 's/$/, …}/'`,
+  "issues create --team ENG --title 'Crash when saving a file' --fields identifier,title",
 );
-const trail = await run(
-  'See who changed what, and why.',
-  'tatami trail ENG-1',
-  `${launcher} trail ENG-1`,
-);
+const trail = await run('See who changed what, and why.', 'issues trail ENG-1');
 const [runId = ''] = /run_[0-9a-z]+/.exec(trail) ?? [];
-await run(
-  'Undo everything that the run changed.',
-  `tatami plugin undo ${runId}`,
-  `${launcher} plugin undo ${runId}`,
-);
+await run('Undo everything that the run changed.', `runs undo ${runId}`);
 await app.stop();
 
 const escaped = (text: string): string =>

@@ -6,7 +6,7 @@ set -eu
 . "$(dirname "$0")/steps.sh"
 
 say 'Create a plugin'
-tatami plugin new acme.hello
+tatami plugins new acme.hello
 cd acme.hello
 cat README.md
 
@@ -16,15 +16,15 @@ npm run types
 npm test
 
 say 'Pack it and install it'
-tatami plugin pack .
-tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
+tatami plugins pack .
+tatami plugins install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
 shows 'issues:read: to receive new issues' 'Receive issue.created events' '0.1.0 installed as plg_'
 file() {
   curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
     -H 'Content-Type: application/json' -d "{\"team\":\"ENG\",\"title\":\"$1\"}" | tee "$work/issue"
 }
 # Tests if the latest run matches the pattern.
-latest() { tatami plugin logs acme.hello --limit 1 2>&1 | tee "$work/latest" | grep -E -- "$1" >/dev/null && cat "$work/latest"; }
+latest() { tatami plugins logs acme.hello --limit 1 2>&1 | tee "$work/latest" | grep -E -- "$1" >/dev/null && cat "$work/latest"; }
 file 'The login page crashes'
 soon latest 'succeeded .*effects 1'
 shows 'greeted [A-Z]+-[0-9]+'
@@ -33,7 +33,7 @@ say 'A syntax error names file and line'
 cp plugin.ts good.ts
 echo 'const a: number = ;' >>plugin.ts
 line=$(wc -l <plugin.ts)
-refused tatami plugin pack .
+refused tatami plugins pack .
 shows "plugin.ts:$line:19: Unexpected ;" "$line \| const a: number = ;"
 mv good.ts plugin.ts
 
@@ -91,8 +91,8 @@ END
 npm run types
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/labels" -H "Authorization: Bearer $TATAMI_TOKEN" \
   -H 'Content-Type: application/json' -d '{"name":"crash"}'
-tatami plugin pack .
-tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
+tatami plugins pack .
+tatami plugins install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
 shows '0.2.0 replaces 0.1.0' '\+ Read issues, and write only their labels. \(issues:write: to label new issues' '  Read comments'
 file 'Crash when saving'
 soon latest 'succeeded .*effects 2'
@@ -111,38 +111,37 @@ sed -e "s/0.2.0/0.3.0/; s/labels\[word.toLowerCase()\]!.name/labels[word.toLower
 mv next.ts plugin.ts
 npm run types
 cp acme.hello.tatami.json old.json
-tatami plugin pack .
-tatami plugin install ./acme.hello.tatami.json --yes
+tatami plugins pack .
+tatami plugins install ./acme.hello.tatami.json --yes
 soon latest 'succeeded .*effects 2'
 
 say 'An older version is rejected without --downgrade'
-refused tatami plugin install ./old.json --yes
+refused tatami plugins install ./old.json --yes
 shows '0.3.0 is installed' '--downgrade'
-tatami plugin install ./old.json --yes --downgrade
-tatami plugin install ./acme.hello.tatami.json --yes
+tatami plugins install ./old.json --yes --downgrade
+tatami plugins install ./acme.hello.tatami.json --yes
 
 say 'Simulate: show the changes field by field'
-tatami plugin install ./acme.hello.tatami.json --yes --mode simulate
+tatami plugins install ./acme.hello.tatami.json --yes --mode simulate
 file 'Another crash'
 soon latest 'effects 0 \(2 simulated\)'
 shows 'would update issue' 'labels: .*crash\]' 'would create comment'
-tatami plugin install ./acme.hello.tatami.json --yes --mode apply
+tatami plugins install ./acme.hello.tatami.json --yes --mode apply
 
 say 'An unknown plugin name is an error'
-refused tatami plugin logs acme.hallo
-shows 'no plugin acme.hallo' 'tatami plugin list'
+refused tatami plugins logs acme.hallo
+shows 'no plugin acme.hallo' 'tatami plugins list'
 
 say 'Run the schedule now'
-tatami plugin run-schedule acme.hello count | tee "$work/seen"
+tatami plugins run-schedule acme.hello count | tee "$work/seen"
 shows 'count +succeeded' 'counted [0-9]+'
 
 say 'With another setting the run fails, waits for a retry, and is canceled'
-curl -s -o "$work/seen" -w '%{http_code}\n' -X PATCH "$TATAMI_SERVER/api/v1/plugins/acme.hello" \
-  -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' -d '{"settings":{"most":1}}'
-refused tatami plugin run-schedule acme.hello count
-shows 'count +retrying' 'too many' 'at handle \(plugin.ts:[0-9]+' 'tatami plugin cancel run_'
+tatami plugins update acme.hello --settings most=1
+refused tatami plugins run-schedule acme.hello count
+shows 'count +retrying' 'too many' 'at handle \(plugin.ts:[0-9]+' 'tatami runs cancel run_'
 run=$(grep -om1 'run_[0-9a-z]*' "$work/seen")
-tatami plugin cancel "$run" 2>&1 | tee "$work/seen"
+tatami runs cancel "$run" 2>&1 | tee "$work/seen"
 shows canceled
 
 say 'First hour of a plugin author: all steps passed.'

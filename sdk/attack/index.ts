@@ -1,4 +1,4 @@
-// Suite of `tatami plugin attack`; the published package does not contain it. It attacks a server with hostile plugins through the REST
+// Suite of `tatami plugins attack`; the published package does not contain it. It attacks a server with hostile plugins through the REST
 // API, and judges whether each attack was held: nothing reached the server, an uninvolved plugin continued, and the runs show the attempt.
 // Everything that it creates is removed.
 import { ApiCallError } from '../client/index.ts';

@@ -16,9 +16,9 @@ export interface BacktestsQuery {
 
 /** Backtest a package on recorded events before installing it. */
 export interface BacktestsCreate {
-  /** Package, as written by `tatami plugin pack`. */
+  /** Package, as written by `tatami plugins pack`. */
   package: {};
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */

@@ -717,7 +717,7 @@ export interface Operations {
   readonly plugins: {
     /** List installed plugins. */
     list(query?: PluginQuery, options?: CallOptions): List<InstalledPlugin>;
-    /** Install or upgrade a plugin. The package is the output of `tatami plugin pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active. */
+    /** Install or upgrade a plugin. The package is the output of `tatami plugins pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
     /** Preview the requests and the signature of a package. */
     preview(
@@ -846,7 +846,7 @@ export interface Operations {
     cancel(id: string, options?: WriteOptions): Promise<Run>;
     /** Retry a run that is dead or canceled. Queues another attempt of the same run, with the same input and the installed version of the plugin. Requests to other servers that were answered before are not sent again. Poll the run until it has ended. */
     retry(id: string, options?: WriteOptions): Promise<Run>;
-    /** Get the recording of a run. The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
+    /** Get the recording of a run. The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami runs replay` replays it. */
     recording(id: string, options?: CallOptions): Promise<RunRecording>;
     /** Replay a run and report the first difference. The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording. */
     replay(id: string, body?: RunsReplay, options?: WriteOptions): Promise<RunReplay>;

@@ -143,11 +143,11 @@ export interface PluginQuery {
 
 /** Install or upgrade a plugin. */
 export interface PluginInstall {
-  /** Package, as written by `tatami plugin pack`. */
+  /** Package, as written by `tatami plugins pack`. */
   package: {};
   /** Granted scopes, out of those in the manifest. An upgrade can omit it to retain the granted scopes; further requests are then pending consent. */
   grant?: readonly Scope[] | undefined;
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */
@@ -174,9 +174,9 @@ export interface PluginInstall {
 
 /** Preview the requests and the signature of a package. */
 export interface PluginPreview {
-  /** Package, as written by `tatami plugin pack`. */
+  /** Package, as written by `tatami plugins pack`. */
   package: {};
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */
@@ -257,9 +257,9 @@ export interface PluginRunsQuery {
 
 /** Backtest a version of an installed plugin on recorded events. */
 export interface PluginBacktest {
-  /** Package, as written by `tatami plugin pack`. Default: the installed version. */
+  /** Package, as written by `tatami plugins pack`. Default: the installed version. */
   package?: {} | undefined;
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */
@@ -280,9 +280,9 @@ export interface PluginBacktest {
 
 /** Compare another version of a plugin with the installed one. */
 export interface PluginGate {
-  /** Package, as written by `tatami plugin pack`. */
+  /** Package, as written by `tatami plugins pack`. */
   package: {};
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */
@@ -299,9 +299,9 @@ export interface PluginGate {
 
 /** Run another version of a plugin as a shadow. */
 export interface PluginBeginShadow {
-  /** Package, as written by `tatami plugin pack`. */
+  /** Package, as written by `tatami plugins pack`. */
   package: {};
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */

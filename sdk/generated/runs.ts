@@ -2,9 +2,9 @@
 
 /** Replay a run and report the first difference. */
 export interface RunsReplay {
-  /** Other code to run on the same recording: a package written by `tatami plugin pack`. */
+  /** Other code to run on the same recording: a package written by `tatami plugins pack`. */
   package?: {} | undefined;
-  /** Signature, as written by `tatami plugin sign`. */
+  /** Signature, as written by `tatami plugins sign`. */
   signature?:
     | {
         /** Id of the signing key. */

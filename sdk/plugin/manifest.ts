@@ -268,7 +268,7 @@ export async function parsePackage(text: string): Promise<PluginPackage> {
   if (format !== packageFormat)
     throw new PackageError(
       '/format',
-      `This is not a plugin package of format ${packageFormat}. Make one with \`tatami plugin pack DIR --out FILE\`.`,
+      `This is not a plugin package of format ${packageFormat}. Make one with \`tatami plugins pack DIR --out FILE\`.`,
     );
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
   checkText(value.manifest, '/manifest');
@@ -288,7 +288,10 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PackageError('', 'The package is not JSON. Make one with `tatami plugin pack DIR --out FILE`.');
+    throw new PackageError(
+      '',
+      'The package is not JSON. Make one with `tatami plugins pack DIR --out FILE`.',
+    );
   }
 }
 

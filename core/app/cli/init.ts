@@ -46,7 +46,7 @@ async function installFirst(tatami: Tatami, { workspaceId }: FirstWorkspace): Pr
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     say(
-      `${firstPlugin} could not be installed: ${why}\nInstall it later with \`tatami plugin install ${firstPlugin}\`.`,
+      `${firstPlugin} could not be installed: ${why}\nInstall it later with \`tatami plugins install ${firstPlugin}\`.`,
     );
     return false;
   }

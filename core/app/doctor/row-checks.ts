@@ -217,7 +217,7 @@ export const work: Check<Subject> = {
     if (failed > 0)
       findings.push(
         note(
-          `${failed} deliveries failed permanently. List them with \`tatami webhooks deliveries\`, and resend them with \`tatami webhooks replay\`.`,
+          `${failed} deliveries failed permanently. List them with \`tatami deliveries list --status failed\`, and resend one with \`tatami deliveries replay\`.`,
         ),
       );
     const off = rows<{ plugin_id: string; state: string }>(
@@ -226,7 +226,7 @@ export const work: Check<Subject> = {
     for (const { plugin_id: plugin, state } of off)
       findings.push(
         warning(
-          `The plugin ${plugin} was disabled (${state}). Fix the cause (\`tatami plugin logs\`), then set its state to active.`,
+          `The plugin ${plugin} was disabled (${state}). Fix the cause (\`tatami plugins logs ${plugin}\`), then run \`tatami plugins enable ${plugin}\`.`,
         ),
       );
     return findings;

@@ -40,7 +40,7 @@ export function openOperatorServer(dataDir: string, rpc: OperatorRpc, log: Log):
   } catch (error) {
     log(
       'warn',
-      'operator socket unavailable: `tatami keys` and `tatami members` need the server to be stopped',
+      'operator socket unavailable: `tatami keys`, `tatami members reset` and `tatami members invite --data-dir` need the server to be stopped',
       {
         error: errorForLog(error),
       },

@@ -15,7 +15,7 @@ export const pluginSettings = {
   pluginTrust: defineSetting({
     env: 'TATAMI_PLUGIN_TRUST',
     fallback: '',
-    text: 'Trusted plugin publishers, comma-separated, such as acme=KEY with the public key from `tatami plugin keygen`.',
+    text: 'Trusted plugin publishers, comma-separated, such as acme=KEY with the public key from `tatami plugins keygen`.',
     read: ({ list, fail }): TrustedKeys => readPublishers(list(), fail),
   }),
   pluginUnsigned: defineSetting({
@@ -31,7 +31,7 @@ function readPublishers(entries: readonly string[], fail: (wanted: string) => ne
     entries.map((entry) => {
       const [, publisher = '', publicKey = ''] = /^([^=]{1,100})=(.+)$/.exec(entry) ?? [];
       if (!isPublicKey(publicKey))
-        return fail('a list of publishers such as acme=KEY, with a key from `tatami plugin keygen`');
+        return fail('a list of publishers such as acme=KEY, with a key from `tatami plugins keygen`');
       return [keyIdOf(publicKey), { publisher: publisher.trim(), publicKey }];
     }),
   );

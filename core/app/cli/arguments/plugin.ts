@@ -84,7 +84,7 @@ function addTrust(plugin: Command, folder: string): void {
   plugin
     .command('sign <package>')
     .description('write the signature of a package file to a .sig file next to it')
-    .requiredOption('--key <file>', 'private key created by `tatami plugin keygen`')
+    .requiredOption('--key <file>', 'private key created by `tatami plugins keygen`')
     .option('--force', 'replace the .sig file even if it is not a signature')
     .option(...json)
     .action(async (file: string, options: { key: string; force?: boolean; json?: boolean }) =>
@@ -93,7 +93,7 @@ function addTrust(plugin: Command, folder: string): void {
   plugin
     .command('verify <package>')
     .description('check the signature of a package file')
-    .requiredOption('--public-key <key>', 'public key printed by `tatami plugin keygen`')
+    .requiredOption('--public-key <key>', 'public key printed by `tatami plugins keygen`')
     .option(...json)
     .action(async (file: string, options: { publicKey: string; json?: boolean }) =>
       (await import('../plugin/author/sign.ts')).verifyFile(file, options, folder),

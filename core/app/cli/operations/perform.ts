@@ -317,11 +317,13 @@ async function textOf(
 
 /** @throws never; the operation has no content to show */
 function printDone({ operation, args, options }: Given): void {
-  const result = { done: true, operation: operation.id, ...args };
+  const isDone = !isTried(options);
+  const result = { done: isDone, operation: operation.id, ...args };
   const objects = Object.values(args).join(' ');
   printResult(
     result,
     options,
-    () => `Done: ${lowerFirst(operation.summary)}${objects === '' ? '' : ` (${objects})`}.`,
+    () =>
+      `${isDone ? 'Done' : 'Would succeed'}: ${lowerFirst(operation.summary)}${objects === '' ? '' : ` (${objects})`}.`,
   );
 }

@@ -1,4 +1,4 @@
-// `tatami plugin attack`: attacks a server and prints the verdicts. Exits with 1 if an attack was not held.
+// `tatami plugins attack`: attacks a server and prints the verdicts. Exits with 1 if an attack was not held.
 import { derivedId } from '../../../platform/lib/ids.ts';
 import { issue } from '../../../features/issues/contract.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';

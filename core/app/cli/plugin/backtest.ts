@@ -1,4 +1,4 @@
-// `tatami plugin backtest SOURCE`: tries a plugin on recorded events, from a folder, a package file, or installed, and prints what it
+// `tatami plugins backtest SOURCE`: tries a plugin on recorded events, from a folder, a package file, or installed, and prints what it
 // would have done. Ctrl-C cancels it.
 import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
@@ -104,7 +104,7 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
     if (ended.status === 'done') return ended;
     throw ended.status === 'canceled'
       ? new CommandError(
-          `${id} was canceled. Start it again with \`tatami plugin backtest\`.`,
+          `${id} was canceled. Start it again with \`tatami plugins backtest\`.`,
           exitCodes.interrupted,
         )
       : new CommandError(`${id} failed: ${ended.error ?? 'the server gave no reason. Start it again.'}`);

@@ -1,4 +1,4 @@
-// `tatami plugin install FILE|NAME` and `tatami plugin consent PLUGIN`: show the requested scopes, or the differences from the installed
+// `tatami plugins install FILE|NAME` and `tatami plugins consent PLUGIN`: show the requested scopes, or the differences from the installed
 // version, and grant them.
 import { createInterface } from 'node:readline';
 import type { Call } from '../../../../sdk/client/call.ts';
@@ -197,7 +197,7 @@ export async function consent(plugin: string, options: ConsentCommandOptions): P
   );
   if (!pending)
     throw new CommandError(
-      `No version of ${plugin} needs consent. List the versions with \`tatami plugin versions ${plugin}\`.`,
+      `No version of ${plugin} needs consent. List the versions with \`tatami plugins versions ${plugin}\`.`,
       exitCodes.failed,
     );
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);

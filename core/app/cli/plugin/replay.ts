@@ -1,4 +1,4 @@
-// `tatami plugin replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
+// `tatami runs replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
 // here, with the plugin of a folder. Nothing is written.
 import type { Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';

@@ -1,4 +1,4 @@
-// `tatami plugin shadow NAME`: begins, shows or stops the version that runs beside an installed one.
+// `tatami plugins shadow NAME`: begins, shows or stops the version that runs beside an installed one.
 import type { ShadowReport } from '../../../features/plugins/offline.ts';
 import { CommandError, exitCodes, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';

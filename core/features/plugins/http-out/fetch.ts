@@ -147,7 +147,7 @@ function headersOf(
     if (secret === undefined)
       throw new CallError(
         'not_found',
-        `The secret ${name} is not set. Set it with: tatami plugin secrets set ${install.pluginId} ${name}`,
+        `The secret ${name} is not set. Set it with: tatami plugins secrets set ${install.pluginId} ${name}`,
       );
     sent[header] = formatted(request, secret);
   }

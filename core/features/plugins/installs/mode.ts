@@ -9,7 +9,7 @@ export const probationRuns = 20;
 /** Returns the message about a probation, with the ways to end it. */
 export function probationSentence({ pluginId, probationLeft }: Install): string {
   const missing = probationLeft === 1 ? '1 more run' : `${probationLeft} more runs`;
-  return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugin probation ${pluginId} --end\` (API: \`"probation": false\`).`;
+  return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugins update ${pluginId} --no-probation\` (API: \`"probation": false\`).`;
 }
 
 /** Default mode, and the modes of write classes and fields that differ from it. */

@@ -50,7 +50,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       name: 'plugins.install',
       summary: 'Install or upgrade a plugin',
       description:
-        'The package is the output of `tatami plugin pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active.',
+        'The package is the output of `tatami plugins pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active.',
       scope: 'plugins:write',
       also: upgrading,
       limit: 'write',

@@ -46,14 +46,14 @@ const sha256 = Type.Optional(
   }),
 );
 
-const packageInput = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
+const packageInput = Type.Object({}, { description: 'Package, as written by `tatami plugins pack`.' });
 export const signatureInput = Type.Optional(
   Closed(
     {
       keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' }),
       signature: Type.String({ maxLength: 100, description: 'Ed25519 signature, in base64.' }),
     },
-    { description: 'Signature, as written by `tatami plugin sign`.' },
+    { description: 'Signature, as written by `tatami plugins sign`.' },
   ),
 );
 

@@ -156,7 +156,7 @@ export function recorderRoutes(replayRun: ReplayRun): Route[] {
       name: 'runs.recording',
       summary: 'Get the recording of a run',
       description:
-        'The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
+        'The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami runs replay` replays it.',
       scope: 'plugins:write',
       also: runVisibility,
       limit: 'read',

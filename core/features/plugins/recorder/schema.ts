@@ -94,7 +94,7 @@ export const RunReplayInput = namedSchema(
       Type.Object(
         {},
         {
-          description: 'Other code to run on the same recording: a package written by `tatami plugin pack`.',
+          description: 'Other code to run on the same recording: a package written by `tatami plugins pack`.',
         },
       ),
     ),

@@ -321,7 +321,7 @@ function endedNote({ id, manifest, pluginId }: Install) {
     kind: 'plugin_probation_ended' as const,
     reason: 'plugin' as const,
     title: `The plugin ${manifest.name ?? pluginId} is no longer on probation`,
-    body: `The plugin now writes without approval, because people approved ${probationRuns} of its runs. To require approval again, run \`tatami plugin probation ${pluginId} --begin\`.`,
+    body: `The plugin now writes without approval, because people approved ${probationRuns} of its runs. To require approval again, run \`tatami plugins update ${pluginId} --probation\`.`,
     target: { kind: installModel.name, id },
   };
 }

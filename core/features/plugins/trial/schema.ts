@@ -173,7 +173,7 @@ export const GateReport = namedSchema(
 );
 export type GateReport = Static<typeof GateReport>;
 
-const packed = 'Package, as written by `tatami plugin pack`.';
+const packed = 'Package, as written by `tatami plugins pack`.';
 const tested = { package: Type.Object({}, { description: packed }), signature: signatureInput };
 const settings = Type.Optional(installSettings);
 const window = {

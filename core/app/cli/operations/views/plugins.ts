@@ -33,7 +33,9 @@ export function pluginView(install: ShownPlugin): string {
     ...install.scopes.map(
       ({ scope, sentence, granted }) => `scope  ${scope}: ${sentence}${granted ? '' : ' (not granted)'}`,
     ),
-    ...(pending === null ? [] : [`${pending.version} needs consent: \`tatami plugin consent ${pluginId}\`.`]),
+    ...(pending === null
+      ? []
+      : [`${pending.version} needs consent: \`tatami plugins consent ${pluginId}\`.`]),
   ];
   return lines.join('\n') + missingSecrets(install);
 }
@@ -86,7 +88,7 @@ export interface WithSecrets {
 export function missingSecrets({ pluginId, secrets }: WithSecrets): string {
   return secrets
     .filter(({ setAt }) => setAt === null)
-    .map(({ name }) => `\n  ${name} is not set: tatami plugin secrets set ${pluginId} ${name}`)
+    .map(({ name }) => `\n  ${name} is not set: tatami plugins secrets set ${pluginId} ${name}`)
     .join('');
 }
 

@@ -1,4 +1,4 @@
-// `tatami plugin new NAME`: creates a folder with a small plugin that works, and the types that an editor and `tsc` need.
+// `tatami plugins new NAME`: creates a folder with a small plugin that works, and the types that an editor and `tsc` need.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Check } from 'typebox/value';

@@ -1,4 +1,4 @@
-// `tatami plugin pack DIR`, and the package argument of commands: a package file with its signature, the folder of a plugin, or the name
+// `tatami plugins pack DIR`, and the package argument of commands: a package file with its signature, the folder of a plugin, or the name
 // of a first-party plugin.
 import { resolve } from 'node:path';
 import {
@@ -168,7 +168,7 @@ async function readDocument(source: string, folder: string, bareFolder: boolean)
 export async function readPackageFile(file: string, folder: string): Promise<PluginPackage> {
   const path = resolve(folder, file);
   if (!isFile(path))
-    throw new CommandError(`The file ${file} does not exist. Create it with \`tatami plugin pack\`.`);
+    throw new CommandError(`The file ${file} does not exist. Create it with \`tatami plugins pack\`.`);
   try {
     return await parsePackage(readFileSync(path, 'utf8'));
   } catch (error) {
@@ -180,10 +180,10 @@ export async function readPackageFile(file: string, folder: string): Promise<Plu
 /** @throws CommandError if the file has no signature */
 export function readSignature(path: string): PackageSignature {
   if (!isFile(path))
-    throw new CommandError(`The signature ${path} does not exist. Create it with \`tatami plugin sign\`.`);
+    throw new CommandError(`The signature ${path} does not exist. Create it with \`tatami plugins sign\`.`);
   const found = signatureIn(readFileSync(path, 'utf8'));
   if (found) return found;
-  throw new CommandError(`${path} is not a signature. Create one with \`tatami plugin sign\`.`);
+  throw new CommandError(`${path} is not a signature. Create one with \`tatami plugins sign\`.`);
 }
 
 /** Null for other JSON and for text that is not JSON. */

@@ -1,4 +1,4 @@
-// `tatami plugin keygen|sign|verify`: signatures of package files, without a server.
+// `tatami plugins keygen|sign|verify`: signatures of package files, without a server.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PluginPackage } from '../../../../../sdk/plugin/manifest.ts';
@@ -51,7 +51,7 @@ export async function verifyFile(
   const { publicKey } = options;
   if (!isPublicKey(publicKey))
     throw new CommandError(
-      '--public-key must be a key of 44 characters, as printed by `tatami plugin keygen`.',
+      '--public-key must be a key of 44 characters, as printed by `tatami plugins keygen`.',
       exitCodes.usage,
     );
   const document = await readPackageFile(file, folder);
@@ -75,7 +75,7 @@ function signatureBy(document: PluginPackage, key: string, folder: string): Pack
     return signPackage(document, readFileSync(resolve(folder, key), 'utf8'));
   } catch (error) {
     throw new CommandError(
-      `${key} is not a key created by \`tatami plugin keygen\`. Create one with this command.`,
+      `${key} is not a key created by \`tatami plugins keygen\`. Create one with this command.`,
       undefined,
       {
         cause: error,
