@@ -60,6 +60,7 @@ const defaultHelp = new Help();
 /** Flags of operations are checked by their commands, because a value may come from standard input or an editor. */
 const isRequired = ({ mandatory, description }: Option): boolean =>
   mandatory || description.includes('(required)');
+const choicesShownMax = 20;
 /** Options that a command requires stand in its usage and are marked; Commander shows them as any other. */
 const requiredShown: HelpConfiguration = {
   commandUsage(command) {
@@ -68,8 +69,9 @@ const requiredShown: HelpConfiguration = {
   },
   optionDescription(option) {
     const text = defaultHelp.optionDescription(option);
-    // The placeholder lists few choices already.
-    const words = option.flags.includes('|') ? text.replace(/ \(choices: [^)]*\)/, '') : text;
+    // The placeholder lists few choices already, and many fill the screen.
+    const isListed = !option.flags.includes('|') && (option.argChoices?.length ?? 0) <= choicesShownMax;
+    const words = isListed ? text : text.replace(/ \(choices: [^)]*\)/, '');
     return `${words}${option.mandatory ? ' (required)' : ''}`;
   },
 };

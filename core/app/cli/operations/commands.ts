@@ -61,10 +61,16 @@ function verbsIn(noun: string, groups: readonly string[]): string[] {
 function addVerb(parent: Command, operation: Operation, folder: string): void {
   const verb = verbsOf(operation).at(-1)!;
   if (parent.commands.some((command) => command.name() === verb)) return;
-  const command = parent.command(verb);
+  const command = parent.command(verb, { isDefault: isDefault(operation) });
   const alias = verbAliases[operation.id];
   if (alias !== undefined) command.alias(alias);
   addCommand(command, operation, folder);
+}
+
+/** Returns true for the verb that may be omitted: `tatami me` and `tatami search crash`. */
+function isDefault({ id, args, answer }: Operation): boolean {
+  const isOnly = operationsOf(id.split('.')[0]!).length === 1;
+  return isOnly || (/^[^.]+\.get$/.test(id) && args.length === 0 && answer === 'object');
 }
 
 function addCommand(

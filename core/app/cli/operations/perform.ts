@@ -211,8 +211,9 @@ async function respondWithPages(given: Given, request: Request, { call }: Target
   const { items, pageInfo } = await readPages(call, request, most);
   await print(given, items);
   noteHidden(pageInfo);
-  if (pageInfo.hasNextPage && items.length >= most)
-    say(`More items exist. Show them with --all, or with a larger --limit.`);
+  // Who sets a limit expects more.
+  if (pageInfo.hasNextPage && limit === undefined)
+    say('More items exist. Show them with --all, or with --limit.');
 }
 
 /** A list may omit what the scopes of the caller do not cover. */
