@@ -92,5 +92,6 @@ export const handwritten: Readonly<Record<string, string>> = {
   'plugins.consent.give': 'plugins consent',
   'plugins.consent.refuse': 'plugins consent',
   'plugins.shadow': 'plugins shadow',
+  'proposals.approve': 'proposals approve',
   'runs.replay': 'runs replay',
 };
