@@ -1,0 +1,353 @@
+// Input of the derived commands: names, files, standard input, lists, null, filters, pages, dry runs and conditions, and the
+// errors for wrong input. Results are compared with REST.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { createSystemClock, startApp, type Json, type TestApp } from '../../app.ts';
+import { tatami, temporary, type CliResult } from '../tatami.ts';
+
+let app: TestApp;
+const dir = temporary();
+
+const rest = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
+const post = async (path: string, body: object): Promise<Json> => {
+  const { status, json } = await app.call('POST', `/api/v1${path}`, body);
+  expect([path, status]).toEqual([path, 201]);
+  return json;
+};
+
+beforeAll(async () => {
+  // Relative times of the commands count from the system time.
+  app = await startApp({ clock: createSystemClock() });
+  await post('/members', { name: 'Ana', email: 'ana@acme.example' });
+  for (const name of ['ui', 'ui, design']) await post('/labels', { name });
+  const project = await post('/projects', { name: 'Spring release' });
+  await post(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  await post('/fields', { key: 'severity', name: 'Severity', type: 'text' });
+  await post('/issues', { team: 'ENG', title: 'Make the editor faster' });
+});
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+const run = (args: readonly string[], input?: string): Promise<CliResult> =>
+  tatami(args, { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey }, input);
+
+/** Runs a command that succeeds. @returns its output as JSON */
+async function done(args: readonly string[], input?: string): Promise<Json> {
+  const result = await run([...args, '--json'], input);
+  expect([args.join(' '), result.code, result.err]).toMatchObject([args.join(' '), 0, expect.any(String)]);
+  return result.json;
+}
+
+/** Runs a command that changes nothing. */
+async function unchanged(args: readonly string[], input?: string): Promise<CliResult> {
+  const since = await app.lastSequence();
+  const result = await run([...args, '--json'], input);
+  expect([args.join(' '), await app.eventTypes(since)]).toEqual([args.join(' '), []]);
+  return result;
+}
+
+const newIssue = (title: string, more: object = {}): Promise<Json> =>
+  post('/issues', { team: 'ENG', title, ...more });
+
+describe('values', () => {
+  test('an issue is created with names in place of ids', async () => {
+    writeFileSync(dir.path('notes.md'), 'Above **60 KiB**, "Save" does nothing.\n');
+    const created = await done([
+      ...['issues', 'create', '--team', 'ENG', '--title', 'Saving fails', '--state', 'Todo'],
+      ...['--priority', 'urgent', '--assignee', 'ana@acme.example', '--labels', '["bug","ui, design"]'],
+      ...['--project', 'Spring release', '--milestone', 'Beta', '--parent', 'ENG-1', '--estimate', '2.5'],
+      ...[
+        '--due-date',
+        '2027-01-31',
+        '--field',
+        'severity=high',
+        '--description',
+        `@${dir.path('notes.md')}`,
+      ],
+    ]);
+    expect(await rest(`/issues/${created.id}`)).toMatchObject({
+      title: 'Saving fails',
+      state: { name: 'Todo' },
+      priority: 'urgent',
+      assignee: { name: 'Ana' },
+      labels: [{ name: 'bug' }, { name: 'ui, design' }],
+      project: { name: 'Spring release' },
+      milestone: { name: 'Beta' },
+      parent: { identifier: 'ENG-1' },
+      estimate: 2.5,
+      dueDate: '2027-01-31',
+      fields: { severity: 'high' },
+      description: 'Above **60 KiB**, "Save" does nothing.',
+    });
+  });
+
+  test('null, and an empty text, clear a value; an empty list clears a list', async () => {
+    const member = (await rest('/members?limit=100')).data.find(({ name }: Json) => name === 'Ana');
+    const { id } = await newIssue('Full', {
+      ...{ assigneeId: member.id, labels: ['bug'], estimate: 1, dueDate: '2027-01-31' },
+      fields: { severity: 'high' },
+    });
+    const cleared = ['--assignee', 'null', '--estimate', 'null', '--due-date', '', '--labels', ''];
+    await done(['issues', 'update', id, ...cleared, '--field', 'severity=null']);
+    const none = { assignee: null, estimate: null, dueDate: null, labels: [], fields: {} };
+    expect(await rest(`/issues/${id}`)).toMatchObject(none);
+  });
+
+  test('`-` reads a text from standard input, and @@ stands for a text that begins with @', async () => {
+    const { identifier, id } = await newIssue('Discussed');
+    await done(['comments', 'create', identifier, '--body', '-'], 'First line.\nSecond line.\n');
+    await done(['comments', 'create', identifier, '--body', '@@ana']);
+    await done(['comments', 'create', identifier, '--body', '@ana please look']);
+    const { data } = await rest(`/issues/${id}/comments`);
+    const bodies = ['First line.\nSecond line.', '@ana', '@ana please look'];
+    expect(data.map(({ body }: Json) => body)).toEqual(bodies);
+  });
+
+  test('a list takes several flags, commas and a JSON array', async () => {
+    const { id } = await newIssue('Labelled');
+    const labels = async (...args: string[]): Promise<string[]> =>
+      (await done(['issues', 'update', id, ...args])).labels.map(({ name }: Json) => name);
+    expect(await labels('--labels', 'bug,ui')).toEqual(['bug', 'ui']);
+    expect(await labels('--add-labels', 'feature', '--add-labels', 'question')).toEqual([
+      'bug',
+      'feature',
+      'question',
+      'ui',
+    ]);
+    expect(await labels('--remove-labels', '["bug","ui"]')).toEqual(['feature', 'question']);
+  });
+
+  test('a boolean is true by its flag and false by its negation, and stays without either', async () => {
+    const update = async (...args: string[]): Promise<boolean> =>
+      (await done(['fields', 'update', 'Severity', ...args])).required;
+    expect(await update('--required')).toBe(true);
+    expect(await update('--description', 'Severity of the bug.')).toBe(true);
+    expect(await update('--no-required')).toBe(false);
+  });
+
+  test('a command with two objects takes a name for each', async () => {
+    const { identifier } = await newIssue('Followed');
+    const added = await done(['subscribers', 'add', identifier, 'ana@acme.example']);
+    expect((await rest(`/issues/${identifier}/subscribers`)).data).toContainEqual(added);
+    expect((await done(['subscribers', 'remove', identifier, 'Ana'])).done).toBe(true);
+    expect((await rest(`/issues/${identifier}/subscribers`)).data).not.toContainEqual(added);
+  });
+});
+
+describe('lists', () => {
+  beforeAll(async () => {
+    await post('/teams', { key: 'MANY', name: 'Many' });
+    const issues = Array.from({ length: 100 }, (_, index) => ({
+      team: 'MANY',
+      title: `Issue ${index}`,
+      priority: index % 10 === 0 ? 'high' : 'low',
+    }));
+    writeFileSync(dir.path('many.json'), JSON.stringify(issues));
+    for (let time = 0; time < 2; time++)
+      expect(await done(['issues', 'bulk', '--issues', `@${dir.path('many.json')}`])).toHaveLength(100);
+    await newIssue('Two hundred and first', { team: 'MANY', priority: 'high', labels: ['bug'] });
+  });
+
+  const titles = (issues: Json): string[] => issues.map(({ title }: Json) => title);
+
+  test('--limit shows so many items, over several pages, and says that more exist', async () => {
+    const { code, json, err } = await run(['issues', 'list', '--team', 'MANY', '--limit', '130', '--json']);
+    expect([code, json.length]).toEqual([0, 130]);
+    expect(err).toContain('More items exist. Show them with --all, or with a larger --limit.');
+    const first = await rest('/issues?team=MANY&limit=100');
+    const second = await rest(`/issues?team=MANY&limit=30&after=${first.pageInfo.endCursor}`);
+    expect(json).toEqual([...first.data, ...second.data]);
+    expect(await done(['issues', 'list', '--team', 'MANY'])).toEqual(first.data.slice(0, 50));
+  });
+
+  test('--all shows every item once', async () => {
+    const { json, err } = await run([
+      'issues',
+      'list',
+      '--team',
+      'MANY',
+      '--all',
+      '--fields',
+      'identifier',
+      '--json',
+    ]);
+    const identifiers = json.map(({ identifier }: Json) => identifier);
+    expect(new Set(identifiers).size).toBe(201);
+    expect(identifiers).toHaveLength(201);
+    expect(err).not.toContain('More items exist');
+  });
+
+  test('a filter is a flag, or a tree of conditions', async () => {
+    const high = await rest('/issues?team=MANY&priority=high&limit=100');
+    expect(high.data).toHaveLength(21);
+    const list = ['issues', 'list', '--team', 'MANY', '--sort', '-createdAt', '--limit', '100'];
+    expect(await done([...list, '--priority', 'high'])).toEqual(high.data);
+    expect(await done([...list, '--filter', '{"priority":["high"]}'])).toEqual(high.data);
+    const several = titles(await done([...list, '--priority', 'high', '--label', 'bug']));
+    expect(several).toEqual(['Two hundred and first']);
+    expect(await done([...list, '--assignee', 'Ana'])).toEqual([]);
+    const [hourAgo, later] = ['1h', '+1h'].map((time) => done([...list, '--updated-since', time]));
+    expect(await hourAgo).toHaveLength(100);
+    expect(await later).toEqual([]);
+  });
+
+  test('--fields chooses fields and parts of them, of a list and of one object', async () => {
+    const fields = ['--fields', 'title,state.name,labels.name'];
+    const last = { title: 'Two hundred and first', 'state.name': 'Backlog', 'labels.name': ['bug'] };
+    expect(await done(['issues', 'list', '--label', 'bug', '--team', 'MANY', ...fields])).toEqual([last]);
+    expect(await done(['issues', 'show', 'MANY-201', ...fields])).toEqual(last);
+    const table = await run(['issues', 'list', '--label', 'bug', '--team', 'MANY', ...fields]);
+    expect(table.out).toMatch(/^TITLE +STATE\.NAME +LABELS\.NAME\nTwo hundred and first +Backlog +bug\n$/);
+    const { code, json } = await run(['issues', 'list', '--fields', 'titel', '--json']);
+    expect([code, json.error.message]).toEqual([2, expect.stringContaining('Did you mean title?')]);
+  });
+});
+
+describe('conditions', () => {
+  test('a dry run shows the result and changes nothing', async () => {
+    const create = ['labels', 'create', '--name', 'tried', '--dry-run'];
+    const { code, json, err } = await unchanged(create);
+    expect([code, json.name]).toEqual([0, 'tried']);
+    expect(err).toContain('Dry run: nothing was changed.');
+    const { id, identifier } = await newIssue('Stays');
+    expect(
+      (await unchanged(['issues', 'update', identifier, '--title', 'Other', '--dry-run'])).json.title,
+    ).toBe('Other');
+    // A dry run deletes nothing, so it needs no confirmation.
+    expect((await unchanged(['issues', 'delete', identifier, '--dry-run'])).code).toBe(0);
+    expect((await rest(`/issues/${id}`)).title).toBe('Stays');
+  });
+
+  test('--if-version writes only to the version', async () => {
+    const { id } = await newIssue('Versioned');
+    const update = ['issues', 'update', id, '--priority', 'low', '--if-version'];
+    expect((await done([...update, '1'])).version).toBe(2);
+    const { code, json } = await unchanged([
+      'issues',
+      'update',
+      id,
+      '--priority',
+      'high',
+      '--if-version',
+      '1',
+    ]);
+    expect([code, json.error.code]).toEqual([1, 'precondition_failed']);
+    expect((await unchanged([...update, 'one'])).code).toBe(2);
+  });
+
+  test('a delete without a terminal needs --yes', async () => {
+    const { identifier } = await newIssue('Deleted');
+    const { code, json } = await unchanged(['issues', 'delete', identifier]);
+    expect([code, json.error.message]).toEqual([2, expect.stringContaining('--yes')]);
+    expect((await done(['issues', 'delete', identifier, '--yes'])).done).toBe(true);
+    expect((await done(['issues', 'restore', identifier])).title).toBe('Deleted');
+  });
+});
+
+/** Arguments, exit code, code of the error, and parts of its message. */
+type Wrong = readonly [args: string[], code: number, error: string, said: readonly string[]];
+
+const wrong: readonly Wrong[] = [
+  [['issues', 'create', '--team', 'ENG'], 2, 'usage', ['--title is required']],
+  [['project-updates', 'create', 'Spring release'], 2, 'usage', ['--health, --body are required']],
+  [
+    ['issues', 'create', '--team', 'ENG', '--title', 'x', '--priority', 'hgih'],
+    2,
+    'usage',
+    ['--priority must be one of none, low, medium, high, urgent, not "hgih". Did you mean high?'],
+  ],
+  [
+    ['issues', 'update', 'ENG-1', '--estimate', 'much'],
+    2,
+    'usage',
+    ['--estimate must be a number, not "much".'],
+  ],
+  [
+    ['issues', 'update', 'ENG-1', '--description', '@none.md'],
+    2,
+    'usage',
+    ['--description', 'none.md', '@@'],
+  ],
+  [['issues', 'update', 'ENG-1', '--field', 'severity'], 2, 'usage', ['--field must be name=value']],
+  [['boards', 'create', '--name', 'x', '--columns', '[{'], 2, 'usage', ['--columns is not JSON']],
+  [['issues', 'list', '--limit', '0'], 2, 'usage', ['--limit']],
+  [['issues', 'list', '--limit', '5', '--all'], 2, 'usage', ['--all', '--limit']],
+  [['issues', 'list', '--sort', 'colour'], 2, 'validation_failed', ['--sort: ']],
+  [['issues', 'list', '--filter', '{"colour":"red"}'], 2, 'validation_failed', ['--filter', 'colour']],
+  [['issues', 'list', '--after', 'nowhere'], 2, 'invalid_cursor', []],
+  [
+    ['issues', 'update', 'ENG-1', '--due-date', 'tomorrow'],
+    2,
+    'validation_failed',
+    ['--due-date: ', 'YYYY-MM-DD'],
+  ],
+  [
+    ['boards', 'create', '--name', 'x', '--columns', '[{"value":1}]'],
+    2,
+    'validation_failed',
+    ['--columns, at 0.value: '],
+  ],
+  [
+    ['issues', 'update', 'ENG-1', '--assignee', 'anna'],
+    2,
+    'validation_failed',
+    ['--assignee: ', 'Did you mean Ana?'],
+  ],
+  [
+    ['issues', 'update', 'ENG-1', '--state', 'Tood'],
+    2,
+    'validation_failed',
+    ['--state: ', 'Did you mean Todo?'],
+  ],
+  [
+    ['issues', 'create', '--team', 'ENGG', '--title', 'x'],
+    2,
+    'validation_failed',
+    ['--team: ', 'Did you mean ENG?'],
+  ],
+  [['labels', 'show', 'bgu'], 1, 'not_found', ['label bgu', 'bug']],
+  [['issues', 'show', 'ENG-999'], 1, 'not_found', ['There is no issue ENG-999.', 'tatami issues list']],
+  [['comments', 'list', 'ENG-999'], 1, 'not_found', ['There is no issue ENG-999.']],
+  [
+    ['teams', 'show', 'ENGG'],
+    1,
+    'not_found',
+    ['There is no team ENGG.', 'Did you mean ENG?', 'tatami teams list'],
+  ],
+  [['milestones', 'list', 'Sprung release'], 1, 'not_found', ['project Sprung release', 'Spring release']],
+  [['issues', 'frob'], 2, 'usage', ["unknown command 'frob'"]],
+  [['issues', 'list', '--frob'], 2, 'usage', ["unknown option '--frob'"]],
+  [['issues', 'show'], 2, 'usage', ["missing required argument 'issue'"]],
+];
+
+describe('errors', () => {
+  test.each(wrong.map((one) => [one[0].join(' '), one] as const))(
+    '`%s` fails with its exit code and names the flag or the object',
+    async (_, [args, exitCode, errorCode, said]) => {
+      const { code, json, err } = await unchanged(args);
+      expect([code, json]).toEqual([exitCode, { error: { code: errorCode, message: expect.any(String) } }]);
+      for (const part of said)
+        expect([json.error.message, err]).toEqual([
+          expect.stringContaining(part),
+          expect.stringContaining(part),
+        ]);
+    },
+  );
+
+  test('a command without a key exits with 4, and one without a server with 75', async () => {
+    const list = ['labels', 'list', '--json', '--server'];
+    const none = await tatami([...list, app.url]);
+    expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);
+    const wrongKey = await tatami([...list, app.url], { TATAMI_TOKEN: 'tat_nothing' });
+    expect([wrongKey.code, wrongKey.json.error.code]).toEqual([4, 'unauthorized']);
+    const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+    await gone.stop(true);
+    const { code, json } = await tatami([...list, `http://127.0.0.1:${gone.port}`], { TATAMI_TOKEN: 'x' });
+    expect([code, json.error]).toEqual([
+      75,
+      { code: 'unreachable', message: expect.stringContaining('tatami serve') },
+    ]);
+  });
+});
