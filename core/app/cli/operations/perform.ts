@@ -224,11 +224,13 @@ function noteHidden({ leftOut }: Page['pageInfo']): void {
     );
 }
 
-async function respondWithValue(given: Given, request: Request, { call }: Target): Promise<void> {
+async function respondWithValue(given: Given, request: Request, { remote, call }: Target): Promise<void> {
   const { operation, options, args } = given;
   if (operation.method === 'GET')
     return print(given, await call('GET', pathWithQuery(request.path, request.query)));
-  const written = await write<unknown>(call, operation.method, request, termsOf(options));
+  // After an answer, as to the search for a name, a client repeats lost requests itself, and `write` repeats its attempts.
+  const newCall = callOf({ ...remote, named: null });
+  const written = await write<unknown>(newCall, operation.method, request, termsOf(options));
   const wait =
     isTried(options) || options.wait === false ? undefined : (await import('./waits.ts')).waits[operation.id];
   if (!wait) return print(given, written);
