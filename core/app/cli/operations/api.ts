@@ -49,7 +49,9 @@ export async function api(
         ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
         ...(options.dryRun === true ? { mode: 'simulate' as const } : {}),
       });
-  if (answer !== undefined) printResult(answer, options, () => JSON.stringify(answer, null, 2));
+  // No content is null with --json, which is always one value.
+  if (answer !== undefined || options.json === true)
+    printResult(answer ?? null, options, () => JSON.stringify(answer, null, 2));
 }
 
 const hasBody = (method: Operation['method'], values: object): boolean =>
@@ -99,6 +101,11 @@ function setField(target: Record<string, unknown>, field: string, isText: boolea
     text.startsWith('@') && existsSync(file) ? readFileSync(file, 'utf8') : isText ? text : looseValue(text);
   const last = names.pop()!;
   let inner = target;
-  for (const name of names) inner = (inner[name] ??= Object.create(null)) as Record<string, unknown>;
+  for (const name of names) {
+    const part = (inner[name] ??= Object.create(null));
+    if (typeof part !== 'object')
+      throw usage(`${field} sets a part of ${name}, which has another value already.`);
+    inner = part as Record<string, unknown>;
+  }
   inner[last] = value;
 }
