@@ -2,6 +2,7 @@
 // response. The write takes effect once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Socket } from 'bun';
+import { basename } from 'node:path';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { tatami, type CliResult } from '../tatami.ts';
 
@@ -77,6 +78,15 @@ test('a write whose connection drops is repeated, says so, and takes effect once
   expect(proxy.writes()).toBe(2);
   expect(await titles('Dropped')).toEqual(['Dropped']);
   expect(await app.eventTypes(since)).toEqual(['issue.created']);
+});
+
+test('an upload whose connection drops takes effect once', async () => {
+  using proxy = openProxy(1);
+  const upload = ['attachments', 'upload', 'ENG-1', import.meta.path];
+  const { code, json, err } = await run(proxy.url, ...upload);
+  expect([code, json.title]).toEqual([0, basename(import.meta.path)]);
+  expect(err).toContain('the write took effect once.');
+  expect((await app.call('GET', '/api/v1/issues/ENG-1/attachments')).json.data).toHaveLength(1);
 });
 
 /** Attempts of a write before the command gives up. */
