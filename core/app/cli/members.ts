@@ -60,7 +60,7 @@ async function memberOf(call: Call, given: string, options: InviteOptions): Prom
   const { name, role } = options;
   const all = await readMembers(call);
   const isNew = given.includes('@') && findAll(given, all, namesOf).length === 0;
-  if (!isNew) return theOne('member', given, all, namesOf);
+  if (!isNew) return theOne('member', 'members', given, all, namesOf);
   return call<ListedMember>('POST', '/members', {
     name: name ?? given.slice(0, given.indexOf('@')),
     email: given,

@@ -307,7 +307,12 @@ const wrong: readonly Wrong[] = [
     'validation_failed',
     ['--team: ', 'Did you mean ENG?'],
   ],
-  [['labels', 'show', 'bgu'], 1, 'not_found', ['label bgu', 'bug']],
+  [
+    ['labels', 'show', 'bgu'],
+    1,
+    'not_found',
+    ['There is no label bgu. Did you mean bug?', '`tatami labels list`'],
+  ],
   [['issues', 'show', 'ENG-999'], 1, 'not_found', ['There is no issue ENG-999.', 'tatami issues list']],
   [['comments', 'list', 'ENG-999'], 1, 'not_found', ['There is no issue ENG-999.']],
   [
@@ -335,6 +340,16 @@ describe('errors', () => {
         ]);
     },
   );
+
+  test('a name of several objects is refused with their ids', async () => {
+    const policy = { name: 'Fast', filter: { priority: 'urgent' }, targetMinutes: 60 };
+    const twins = [await post('/sla-policies', policy), await post('/sla-policies', policy)];
+    const { code, json } = await unchanged(['sla-policies', 'show', 'fast']);
+    expect([code, json.error.message]).toEqual([
+      1,
+      `Several sla policies have the name fast: ${twins.map(({ id }) => id).join(', ')}. Use the id of one.`,
+    ]);
+  });
 
   test('a command without a key exits with 4, and one without a server with 75', async () => {
     const list = ['labels', 'list', '--json', '--server'];

@@ -6,11 +6,13 @@ import { CommandError } from './output.ts';
 
 /**
  * @param noun such as `member`
+ * @param list noun of the commands: `members`
  * @param namesOf names besides the id, compared case-insensitively
  * @throws ApiCallError not_found, CommandError if several have the name
  */
 export function theOne<T extends { readonly id: string }>(
   noun: string,
+  list: string,
   given: string,
   all: readonly T[],
   namesOf: (one: T) => readonly (string | null)[],
@@ -20,12 +22,12 @@ export function theOne<T extends { readonly id: string }>(
   if (only && found.length === 1) return only;
   if (only)
     throw new CommandError(
-      `Several ${noun}s have the name ${given}: ${found.map(({ id }) => id).join(', ')}. Use the id of one.`,
+      `Several ${list.replaceAll('-', ' ')} have the name ${given}: ${found.map(({ id }) => id).join(', ')}. Use the id of one.`,
     );
   const known = all.flatMap((one) => namesOf(one).filter((name) => name !== null));
   throw new ApiCallError(404, {
     code: 'not_found',
-    message: `There is no ${noun} ${given}.${didYouMean(given, known) || ` List the ${noun}s to find the id.`}`,
+    message: `There is no ${noun} ${given}.${didYouMean(given, known)} List them with \`tatami ${list} list\`.`,
   });
 }
 

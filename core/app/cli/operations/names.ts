@@ -21,7 +21,7 @@ export async function idOf(
   const all = await readAll<Named>(call, list);
   const textsOf = (one: Named): (string | null)[] =>
     by.map((name) => (typeof one[name] === 'string' ? (one[name] as string) : null));
-  return theOne(label, given, all, textsOf).id;
+  return theOne(label, list.slice(1), given, all, textsOf).id;
 }
 
 /** Returns the path of a call, with its arguments. */
