@@ -314,7 +314,8 @@ async function textOf(
   if (Array.isArray(output) && output.length === 0) return 'Nothing found.';
   const view = names === null ? views[id] : undefined;
   if (view) return view(printableCopy(output) as never, shown);
-  if (!Array.isArray(output)) return objectLines(output).join('\n');
+  // Chosen fields are shown also where they have no value.
+  if (!Array.isArray(output)) return objectLines(output, names === null).join('\n');
   return tableLines(output, names ?? preferred[id] ?? operation.columns ?? [], terminalWidth()).join('\n');
 }
 

@@ -2,7 +2,7 @@
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { plainText, printable } from '../../../platform/lib/text/printable.ts';
 import { usage } from '../lib/flags.ts';
-import { minuteOf, tableOf } from '../lib/table.ts';
+import { isAddress, minuteOf, shortened, tableOf } from '../lib/table.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ function at(item: Item, path: string): unknown {
   return value;
 }
 
-const cellCharsMax = 60;
+const cellWidthMax = 60;
 const wordsMax = 3;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
@@ -63,12 +63,6 @@ function listText(values: readonly unknown[]): string {
   return `${shown.join(', ')}${values.length > shown.length ? ` and ${values.length - shown.length} more` : ''}`;
 }
 
-/** A part of an address is of no use. */
-const isAddress = (cell: string): boolean => /^https?:\/\/\S+$/.test(cell);
-
-const shortened = (cell: string, charsMax: number): string =>
-  cell.length > charsMax && !isAddress(cell) ? `${cell.slice(0, charsMax - 1)}…` : cell;
-
 /** `createdAt` → `CREATED` */
 const headingOf = (name: string): string =>
   name
@@ -87,7 +81,7 @@ export function tableLines(
   width: number | undefined,
 ): string[] {
   const rows = items.map((item) =>
-    columns.map((name) => shortened(cellOf(at(item as Item, name)), cellCharsMax)),
+    columns.map((name) => shortened(cellOf(at(item as Item, name)), cellWidthMax)),
   );
   // Columns that are empty throughout tell nothing.
   const used = columns.map((_, index) => rows.some((row) => row[index] !== '-'));
@@ -96,22 +90,27 @@ export function tableLines(
 }
 
 const gap = 2;
-const cellCharsMin = 12;
+const cellWidthMin = 12;
 
 function fitted(rows: string[][], width: number | undefined): string[][] {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)));
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.max(...rows.map((row) => Bun.stringWidth(row[index]!))),
+  );
   const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - (width ?? Infinity);
   if (excess <= 0) return rows;
   const flexible = widths.map((one, index) => (rows.some((row) => isAddress(row[index]!)) ? 0 : one));
   const widest = flexible.indexOf(Math.max(...flexible));
-  const charsMax = Math.max(cellCharsMin, widths[widest]! - excess);
-  return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, charsMax) : cell)));
+  const widthMax = Math.max(cellWidthMin, widths[widest]! - excess);
+  return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, widthMax) : cell)));
 }
 
-/** Returns the lines of one object: a line per field that has a value, then its long texts. */
-export function objectLines(value: unknown): string[] {
+/**
+ * Returns the lines of one object: a line per field, then its long texts.
+ * @param isShort true to omit fields without a value
+ */
+export function objectLines(value: unknown, isShort: boolean): string[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [JSON.stringify(value)];
-  const entries = Object.entries(value).filter(([, one]) => !isEmpty(one));
+  const entries = Object.entries(value).filter(([, one]) => !isShort || !isEmpty(one));
   const isLong = (one: unknown): one is string => typeof one === 'string' && /\n/.test(one);
   const short = entries
     .filter(([, one]) => !isLong(one))
@@ -131,7 +130,8 @@ const indented = (text: string): string[] =>
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return printable(value);
   if (value === null || typeof value !== 'object') return cellOf(value);
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(elementText).join(', ');
+  if (isEmpty(value)) return '-';
+  if (Array.isArray(value)) return value.map(elementText).join(', ');
   return elementText(value);
 }
 
