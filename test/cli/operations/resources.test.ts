@@ -1,14 +1,23 @@
-// Drives every resource through its commands and compares each result with REST. The tests derive from the examples of the
-// contracts, so a new plain resource needs no line here.
+// Drives every operation through its command and compares each result with REST. The tests derive from the examples of contracts
+// and routes, so a new plain resource needs no line here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { dirname } from 'node:path';
 import { exampleOf } from '../../../core/app/cli/operations/help.ts';
 import type { Operation } from '../../../core/app/cli/operations/operation.ts';
+import { handwritten } from '../../../core/app/cli/operations/shortcuts.ts';
 import { operationOf, operationsOf } from '../../../core/app/cli/operations/table.ts';
 import { contracts } from '../../../core/features/contracts.ts';
 import type { Contract } from '../../../core/kernel/contract/contract.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
-import { nameOfId, referredBy, seed, type Seeds } from '../../api/seeds.ts';
+import {
+  exampleOf as exampleBodyOf,
+  fillPath,
+  nameOfId,
+  referredBy,
+  seed,
+  type Seeds,
+} from '../../api/seeds.ts';
+import type { Route } from '../../../core/kernel/http/route.ts';
 import { quoted } from '../../../core/platform/lib/text/printable.ts';
 import { launcher } from '../../program.ts';
 import { ended, type CliResult } from '../tatami.ts';
@@ -26,8 +35,8 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** Runs a command line in a shell, as a person who copies it from the help. */
-function typed(line: string): Promise<CliResult> {
+/** Runs a command line in a shell, as a person who copies it from the help. @param input standard input */
+function typed(line: string, input = ''): Promise<CliResult> {
   return ended(
     Bun.spawn(['sh', '-c', line], {
       env: {
@@ -37,22 +46,22 @@ function typed(line: string): Promise<CliResult> {
         TATAMI_SERVER: app.url,
         TATAMI_TOKEN: app.workspace.apiKey,
       },
-      stdin: 'ignore',
+      stdin: new Blob([input]),
       stdout: 'pipe',
       stderr: 'pipe',
     }),
   );
 }
 
-/** Output of each command whose server is in the environment. */
-const note = (): string => `Using the server ${app.url}, from TATAMI_SERVER.\n`;
+/** Notes of commands that succeed: the server from the environment, and that a list is longer. */
+const quiet = /^Using the server \S+, from TATAMI_SERVER\.\n(More items exist\..*\n)?$/;
 
 /** Runs the command line that the help shows for an operation, with these values. @param args values of the arguments */
 async function done(id: string, args: readonly string[], body: object = {}): Promise<Json> {
   const shown = exampleOf({ ...operationOf(id), args: [], example: { ...body } });
   const line = [shown, ...args.map(quoted), '--json'].join(' ');
   const result = await typed(line);
-  expect([line, result.code, result.err]).toEqual([line, 0, note()]);
+  expect([line, result.code, result.err]).toEqual([line, 0, expect.stringMatching(quiet)]);
   return result.json;
 }
 
@@ -97,6 +106,86 @@ function nameFor(operation: Operation | undefined, object: Json): string {
 }
 
 const rest = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
+
+const plain = new Set(
+  creatable.flatMap(({ path }) =>
+    ['create', 'list', 'get', 'update', 'delete', 'restore'].map((name) => `${path}.${name}`),
+  ),
+);
+
+/** Further operations, which have a derived command. */
+const others = (kind: Route['kind']): [Route, Operation][] =>
+  app.app.routes
+    .filter((route) => route.kind === kind && !plain.has(route.name) && handwritten[route.name] === undefined)
+    .flatMap((route) => {
+      const operation = operationsOf(route.name.split('.')[0]!).find(({ id }) => id === route.name);
+      return operation ? [[route, operation] as [Route, Operation]] : [];
+    });
+
+/** Returns the values of the arguments, from the seeds, and the path for REST. */
+function placeOf(route: Route, { args }: Operation): { args: string[]; path: string } {
+  const filled = fillPath(route.path, route.params, seeds);
+  const values = new Map<string, string>();
+  for (const [at, part] of route.path.split('/').entries()) {
+    const [, key] = /^\{(\w+)\}$/.exec(part) ?? [];
+    if (key !== undefined) values.set(key, filled.split('/')[at]!);
+  }
+  const inQuery = args.filter(({ key }) => !values.has(key)).map(({ key }) => [key, 'secret']);
+  return {
+    args: args.map(({ key }) => values.get(key) ?? 'secret'),
+    path: inQuery.length === 0 ? filled : `${filled}?${new URLSearchParams(inQuery)}`,
+  };
+}
+
+/** Returns a response without values that differ between any two. */
+const lasting = (json: unknown): string =>
+  JSON.stringify(json)
+    .replaceAll(/\b[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}\b/g, '<id>')
+    .replaceAll(/"(key|prefix|secret|url|token)":"[^"]{10,}"/g, '"$1":"<new>"');
+
+/** Operations whose responses count the requests before them. */
+const counting = new Set(['usage.get', 'plugins.usage']);
+
+/** Performs an operation over REST and by its command, and compares. @returns true if it succeeds */
+async function agrees(route: Route, operation: Operation, isTried: boolean): Promise<boolean> {
+  const { args, path } = placeOf(route, operation);
+  const body = exampleBodyOf(route, receiver.url.href) as Json;
+  const reply = await app.call(route.method, path, body, isTried ? { 'tatami-mode': 'simulate' } : {});
+  const shown = exampleOf({ ...operation, args: [], example: body ?? {} });
+  const line = [shown, ...args.map(quoted), ...(isTried ? ['--dry-run'] : []), '--json'].join(' ');
+  const secret = operation.flags.find(({ isSecret }) => isSecret);
+  const { code, json, err } = await typed(line, secret ? body[secret.key] : '');
+  if (reply.status >= 300) {
+    expect([line, json.error.code]).toEqual([line, reply.json.error.code]);
+    return false;
+  }
+  expect([line, code, err]).toEqual([line, 0, expect.any(String)]);
+  const { answer, id } = operation;
+  const wanted =
+    answer === 'object' ? reply.json : answer === 'nothing' ? json : reply.json.data.slice(0, 50);
+  if (counting.has(id)) expect(Object.keys(json)).toEqual(Object.keys(wanted));
+  else expect([line, lasting(json)]).toEqual([line, lasting(wanted)]);
+  return true;
+}
+
+test('every other read shows the response of REST', async () => {
+  const read = others('read');
+  const succeeded = [];
+  for (const [route, operation] of read)
+    if (await agrees(route, operation, false)) succeeded.push(route.name);
+  expect(succeeded.length).toBeGreaterThan(read.length * 0.9);
+});
+
+test('every other write sends the body of its example, as a dry run', async () => {
+  const since = await app.lastSequence();
+  const written = others('write');
+  const succeeded = [];
+  for (const [route, operation] of written)
+    if (await agrees(route, operation, true)) succeeded.push(route.name);
+  // Operations such as the rollback of a release need more than their example.
+  expect(succeeded.length).toBeGreaterThan(written.length * 0.6);
+  expect(await app.eventTypes(since)).toEqual([]);
+});
 
 test.each(creatable.map((contract) => [contract.path, contract] as const))(
   '%s are created, listed, shown, changed, deleted and restored as over REST',
