@@ -137,9 +137,7 @@ function argumentsOf(route: Route, path: string, routes: readonly Route[]): Argu
       const words =
         target === '' ? (key === 'name' ? singularOf(before) : flagNameOf(key)) : singularOf(target);
       const label = spaced(words);
-      const doc = lookup
-        ? `${listed(['Id', ...lookup.by.map(wordOf)], 'or')} of the ${label}.`
-        : schema.description;
+      const doc = lookup ? nameDocOf(label, lookup) : schema.description;
       return { key, label, doc: doc ?? '', ...(lookup ? { lookup } : {}) };
     },
   );
@@ -179,8 +177,11 @@ const spaced = (words: string): string =>
   words.replaceAll('-', ' ').replaceAll(/\b(oauth|api|sla)\b/g, (word) => acronyms[word]!);
 
 const acronyms: Readonly<Record<string, string>> = { oauth: 'OAuth', api: 'API', sla: 'SLA' };
+const nameDocOf = (label: string, { by }: Lookup): string =>
+  `${listed(['Id', ...by.map(wordOf)], 'or')} of the ${label}.`;
 
-const wordOf = (property: string): string => (property === 'email' ? 'e-mail address' : property);
+const wordOf = (property: string): string => words[property] ?? property;
+const words: Readonly<Record<string, string>> = { email: 'e-mail address', url: 'URL' };
 
 /** Returns how names are resolved where the schema accepts only ids; undefined if there are no names, or the API resolves them. */
 function lookupOf(path: string, { pattern }: InputSchema, routes: readonly Route[]): Lookup | undefined {
@@ -236,16 +237,23 @@ function flagOfProperty(key: string, schema: InputSchema, place: Place): Flag {
   const isId = key !== 'externalId' && type !== 'integer';
   const name = flagNameOf(isId ? key.replace(/Id(s?)$/, '$1') : key);
   const { from, also } = place;
+  const marks = marksOf(schema, type, place);
+  const doc = schema['x-doc'] ?? schema.description ?? '';
   return {
     name: renamed[name] ?? name,
     key,
     ...(also.length > 0 ? { also } : {}),
     in: from,
     type,
-    doc: schema['x-doc'] ?? schema.description ?? '',
+    doc: docOf(doc, name, marks.lookup),
     ...valuesOf(schema, type),
-    ...marksOf(schema, type, place),
+    ...marks,
   };
+}
+
+function docOf(doc: string, name: string, lookup: Lookup | undefined): string {
+  if (lookup === byEmail) return doc.replace('Id or name', 'Id, e-mail address or name');
+  return lookup ? nameDocOf(name.replaceAll('-', ' '), lookup) : doc;
 }
 
 function valuesOf(schema: InputSchema, type: FlagType): Pick<Flag, 'values'> {

@@ -112,6 +112,16 @@ test('the stream prints each event of its types as one line of JSON', async () =
   const { data } = await rest(`/events?after=${after}&types=label.*`);
   expect(lines.map((line) => JSON.parse(line))).toEqual(data);
   expect(data).toHaveLength(3);
+  const later = spawnTatami(['events', 'stream', '--after', data[1].id], env());
+  const said = collect(later.stdout);
+  await said.until((text) => text.split('\n').length > 2);
+  later.kill('SIGINT');
+  await later.exited;
+  const types = said
+    .text()
+    .split('\n')
+    .map((line) => line.split('  ')[1]);
+  expect(types.slice(0, 2)).toEqual(['issue.created', 'label.created']);
 });
 
 describe('api', () => {

@@ -98,7 +98,7 @@ test('a delivery shows its attempt and both messages', async () => {
   const { data } = (await app.call('GET', '/api/v1/deliveries?limit=100')).json;
   const { id } = data.at(-1);
   await check('deliveries', [
-    ['deliveries', 'list'],
+    ['deliveries', 'list', '--webhook', receiver.url.href],
     ['deliveries', 'show', id],
   ]);
 });

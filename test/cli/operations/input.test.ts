@@ -136,6 +136,28 @@ describe('values', () => {
   });
 });
 
+describe('editors and names of commands', () => {
+  test('--editor writes a new text, and changes a stored one', async () => {
+    writeFileSync(dir.path('text.md'), 'Written in an editor.\n');
+    const { id } = await newIssue('Edited', { description: 'The old text.' });
+    const edited = (args: string[], EDITOR: string): Promise<CliResult> =>
+      tatami([...args, '--editor', '--server', app.url], { TATAMI_TOKEN: app.workspace.apiKey, EDITOR });
+    expect((await edited(['comments', 'create', id], `cp ${dir.path('text.md')}`)).code).toBe(0);
+    expect((await rest(`/issues/${id}/comments`)).data[0].body).toBe('Written in an editor.');
+    expect((await edited(['issues', 'update', id], 'sed -i s/old/new/')).code).toBe(0);
+    expect((await rest(`/issues/${id}`)).description).toBe('The new text.');
+    const same = await edited(['issues', 'update', id], 'true');
+    expect([same.code, same.err]).toEqual([1, expect.stringContaining('not changed')]);
+  });
+
+  test('a noun is also known in the singular, and a verb by its other name', async () => {
+    expect(await done(['label', 'list'])).toEqual((await rest('/labels?limit=50')).data);
+    expect(await done(['apps', 'list'])).toEqual([]);
+    const { id } = await post('/api-keys', { name: 'Spare', scopes: ['issues:read'] });
+    expect((await done(['api-key', 'revoke', id, '--yes'])).operation).toBe('api-keys.delete');
+  });
+});
+
 describe('lists', () => {
   beforeAll(async () => {
     await post('/teams', { key: 'MANY', name: 'Many' });
@@ -271,6 +293,13 @@ const wrong: readonly Wrong[] = [
     ['--description', 'none.md', '@@'],
   ],
   [['issues', 'update', 'ENG-1', '--field', 'severity'], 2, 'usage', ['--field must be name=value']],
+  [
+    ['issues', 'update', 'ENG-1', '--title', '-', '--description', '-'],
+    2,
+    'usage',
+    ['Only one flag can read standard input, not --title and --description.'],
+  ],
+  [['deliveries', 'list', '--webhook', 'https://none.example/'], 1, 'not_found', ['There is no webhook']],
   [['boards', 'create', '--name', 'x', '--columns', '[{'], 2, 'usage', ['--columns is not JSON']],
   [['issues', 'list', '--limit', '0'], 2, 'usage', ['--limit']],
   [['issues', 'list', '--limit', '5', '--all'], 2, 'usage', ['--all', '--limit']],

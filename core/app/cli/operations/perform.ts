@@ -75,6 +75,11 @@ function chosenFields({ operation, options }: Given): string[] | null {
 async function readValues({ operation, options, folder, body = {} }: Given): Promise<Values> {
   const values: Values = { query: {}, body: { ...body } };
   const source = { folder, nowMs: systemClock.nowMs() };
+  const reading = operation.flags.filter((flag) => [options[optionOf(flag)]].flat().includes('-'));
+  if (reading.length > 1)
+    throw usage(
+      `Only one flag can read standard input, not ${reading.map(({ name }) => `--${name}`).join(' and ')}.`,
+    );
   for (const flag of operation.flags) {
     const given = options[optionOf(flag)];
     if (given !== undefined) values[flag.in][flag.key] = await valueOf(flag, given, source);
@@ -190,7 +195,7 @@ async function respond(given: Given, request: Request, target: Target): Promise<
     case 'upload':
       return print(given, await upload(given, request, target));
     case 'stream':
-      return (await import('./stream.ts')).follow(given, request, target.remote);
+      return (await import('./stream.ts')).follow(given, request, target);
     default:
       return respondWithValue(given, request, target);
   }

@@ -1,4 +1,5 @@
 // `tatami events stream`: prints each event as one line of JSON, across restarts of the server.
+import type { Call } from '../../../../sdk/client/call.ts';
 import { streamEvents } from '../../../../sdk/client/stream.ts';
 import { printable } from '../../../platform/lib/text/printable.ts';
 import { printResult, say } from '../lib/output.ts';
@@ -7,21 +8,28 @@ import { usage, wholeNumber } from '../lib/flags.ts';
 import type { Given } from './perform.ts';
 import type { Request } from './send.ts';
 
+/** @param after sequence or event id @throws CommandError, ApiCallError if there is no such event */
+async function sequenceOf(after: unknown, call: Call): Promise<number | undefined> {
+  if (after === undefined) return undefined;
+  const text = String(after);
+  if (!text.startsWith('evt_')) return wholeNumber('--after', text, 0, Number.MAX_SAFE_INTEGER);
+  return (await call<{ sequence: number }>('GET', `/events/${encodeURIComponent(text)}`)).sequence;
+}
+
 export async function follow(
   { options }: Given,
   { query }: Request,
-  { server, token }: Remote,
+  { remote: { server, token }, call }: { readonly remote: Remote; readonly call: Call },
 ): Promise<void> {
-  const { after, generation, types, samples } = query;
+  const { generation, types, samples } = query;
+  const after = await sequenceOf(query.after, call);
   if (generation !== undefined && after === undefined) throw usage('--generation needs --after.');
   const events = streamEvents({
     server,
     token,
     types: typeof types === 'string' ? types.split(',') : ['*'],
     samples: samples === true,
-    ...(after === undefined
-      ? {}
-      : { after: wholeNumber('--after', String(after), 0, Number.MAX_SAFE_INTEGER) }),
+    ...(after === undefined ? {} : { after }),
     ...(typeof generation === 'string' ? { generation } : {}),
     onWait: (waitMs, { message }) =>
       say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
