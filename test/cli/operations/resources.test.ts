@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { dirname } from 'node:path';
 import { exampleOf } from '../../../core/app/cli/operations/help.ts';
 import type { Operation } from '../../../core/app/cli/operations/operation.ts';
-import { handwritten } from '../../../core/app/cli/operations/shortcuts.ts';
+import { handwritten, presets } from '../../../core/app/cli/operations/shortcuts.ts';
 import { operationOf, operationsOf } from '../../../core/app/cli/operations/table.ts';
 import { contracts } from '../../../core/features/contracts.ts';
 import type { Contract } from '../../../core/kernel/contract/contract.ts';
@@ -167,6 +167,16 @@ async function agrees(route: Route, operation: Operation, isTried: boolean): Pro
   else expect([line, lasting(json)]).toEqual([line, lasting(wanted)]);
   return true;
 }
+
+test('a command with a fixed body sends it', async () => {
+  for (const { operation, verb, body } of presets.toReversed()) {
+    const { path, id } = operationOf(operation);
+    const line = `tatami ${id.split('.')[0]} ${verb} ${seeds.plugin} --json`;
+    const { code, err } = await typed(line);
+    expect([line, code, err]).toEqual([line, 0, expect.any(String)]);
+    expect(await rest(path.replace('{id}', seeds.plugin!))).toMatchObject(body);
+  }
+});
 
 test('every other read shows the response of REST', async () => {
   const read = others('read');
