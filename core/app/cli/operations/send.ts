@@ -26,6 +26,7 @@ const pageItemsMax = 100;
 /** Further attempts of a write whose connection was lost, after those of the client. */
 const attemptsMax = 4;
 
+/** @param path may have a query already */
 export function pathWithQuery(path: string, query: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(query).map(([key, value]): [string, string] => [
     key,
@@ -35,7 +36,8 @@ export function pathWithQuery(path: string, query: Readonly<Record<string, unkno
         ? JSON.stringify(value)
         : String(value),
   ]);
-  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`;
+  if (entries.length === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(entries)}`;
 }
 
 /** Reads items of a list. @param itemsMax Infinity for all */
