@@ -23,6 +23,26 @@ import type { ServeFlags } from './serve.ts';
 /** Ends the process where the command fails. */
 export async function tatami({ folder, args }: CleanStart): Promise<void> {
   const asJson = { json: args.includes('--json') };
+  const { program, handlesInterrupt } = createProgram(args, folder);
+  // Other commands end at once, and can be run again.
+  program.hook('preAction', (_, command) => {
+    if (!handlesInterrupt(command))
+      process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
+  });
+  await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
+}
+
+interface Program {
+  readonly program: Command;
+  /** Returns true for commands that handle interrupts by themselves. */
+  handlesInterrupt(command: Command): boolean;
+}
+
+/**
+ * @param args arguments of the command line; only the nouns among them get the commands of their operations
+ * @param folder in which relative paths begin
+ */
+export function createProgram(args: readonly string[], folder: string): Program {
   const program = new Command('tatami')
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
@@ -47,13 +67,9 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addAbout(program);
   addApi(program, folder);
   addOperations(program, args, folder);
-  addCompletion(program);
-  // Other commands end at once, and can be run again.
-  program.hook('preAction', (_, command) => {
-    if (![serveCommand, listenCommand, ...pluginCommands].includes(command))
-      process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
-  });
-  await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
+  addCompletion(program, folder);
+  const interruptible = [serveCommand, listenCommand, ...pluginCommands];
+  return { program, handlesInterrupt: (command) => interruptible.includes(command) };
 }
 
 const defaultHelp = new Help();
@@ -105,11 +121,16 @@ function addServer(program: Command, folder: string): Command {
     .description('run the server')
     .option(...json);
   for (const { flag, env, fallback, text } of configReference())
-    serve.option(`${flag} <value>`, `${text} (${env}${fallback === '' ? '' : `, default ${fallback}`})`);
+    serve.option(
+      `${flag} <value>`,
+      `${withoutPeriod(text)} (${env}${fallback === '' ? '' : `, default ${fallback}`})`,
+    );
   return serve
     .option('--first-start', 'create a first workspace if the data directory has none')
     .action(async (options: ServeFlags) => (await import('./serve.ts')).serve(options, folder));
 }
+
+const withoutPeriod = (text: string): string => text.replace(/\.$/, '');
 
 function addDoctor(program: Command, folder: string): void {
   const doctor = program
@@ -117,7 +138,7 @@ function addDoctor(program: Command, folder: string): void {
     .description('check a data directory and its environment; changes nothing')
     .option(...json);
   for (const { flag, env, text } of configReference().filter(({ flag }) => doctorFlags.includes(flag)))
-    doctor.option(`${flag} <value>`, `${text} (${env})`);
+    doctor.option(`${flag} <value>`, `${withoutPeriod(text)} (${env})`);
   doctor.action(async (options: DoctorOptions) => (await import('./doctor.ts')).doctor(options, folder));
   doctor
     .command('fix <id>')
@@ -186,7 +207,7 @@ function addProposals(program: Command, folder: string): void {
     .option('--effects <ids>', 'ids of the effects to approve, comma-separated; the others are rejected')
     .option('--revision <n>', 'the revision that you reviewed; default: the first')
     .option('--all', 'approve all open proposals, oldest first')
-    .option('--install <plugin>', 'with --all: only the proposals of this plugin install')
+    .option('--install <plugin>', 'with --all: only the proposals of this plugin')
     .option('-y, --yes', 'with --all: do not ask for confirmation')
     .action(async (id: string | undefined, options: ApproveOptions) =>
       (await import('./proposals.ts')).approve(id, options, folder),
@@ -214,7 +235,8 @@ function addApi(program: Command, folder: string): void {
     );
 }
 
-function addCompletion(program: Command): void {
+/** @param folder in which relative paths begin */
+function addCompletion(program: Command, folder: string): void {
   program
     .command('completion')
     .description('print the completion script for a shell')
@@ -224,5 +246,5 @@ function addCompletion(program: Command): void {
     .command('__complete [words...]', { hidden: true })
     .allowUnknownOption()
     .helpOption(false)
-    .action((words: string[]) => printLines(candidatesOf(program, words)));
+    .action((words: string[]) => printLines(candidatesOf(program, words, folder)));
 }
