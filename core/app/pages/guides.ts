@@ -14,6 +14,7 @@ import apiTriage from '../../../docs/api/triage.md' with { type: 'text' };
 import apiBoards from '../../../docs/api/boards.md' with { type: 'text' };
 import apiComments from '../../../docs/api/comments.md' with { type: 'text' };
 import apiInbox from '../../../docs/api/inbox.md' with { type: 'text' };
+import cli from '../../../docs/cli.md' with { type: 'text' };
 import agents from '../../../docs/guides/agents.md' with { type: 'text' };
 import authentication from '../../../docs/guides/authentication.md' with { type: 'text' };
 import commandLine from '../../../docs/guides/command-line.md' with { type: 'text' };
@@ -59,7 +60,7 @@ import { html, trusted, page } from '../../kernel/html.ts';
 
 /** Folder → name → Markdown. The index of a folder is `README`. */
 const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '': { roles, scopes, webhooks },
+  '': { cli, roles, scopes, webhooks },
   api: {
     README: api,
     attachments: apiAttachments,
