@@ -115,6 +115,28 @@ test('a login has the requested scopes, minus those that the person removed', as
   expect([code, err]).toEqual([1, expect.stringContaining('log in again')]);
 });
 
+test('a login decides on no proposal, and prints the page on which the person does', async () => {
+  const issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Typo' })).json;
+  const propose = async (patch: object): Promise<string> =>
+    (await app.call('PATCH', `/api/v1/issues/${issue.id}`, patch, { 'tatami-mode': 'propose' })).json.id;
+  const ids = [await propose({ priority: 'high' }), await propose({ title: 'Tpyo' })];
+  const pages = ids.map((id) => `${app.url}/proposals/${id}`);
+  await logIn();
+  const single = ['approve', 'reject', 'rerun'].map((verb) => ['proposals', verb, ids[0]!]);
+  for (const args of single) {
+    const { code, err } = await run(...args, ...(args[1] === 'reject' ? ['--reason', 'No.'] : []));
+    expect([args, code, err]).toEqual([args, 1, expect.stringContaining(`Decide on ${pages[0]}, or pass`)]);
+  }
+  const all = await run('proposals', 'approve', '--all', '--yes');
+  expect([all.code, all.out]).toEqual([1, '']);
+  for (const page of pages) {
+    expect(all.err).toContain(`\n  ${page}\n`);
+    expect((await browser.get(new URL(page).pathname)).status).toBe(200);
+  }
+  const { json } = await app.call('GET', '/api/v1/proposals?status=open');
+  expect(json.data.map(({ id }: Json) => id).toSorted()).toEqual(ids.toSorted());
+});
+
 test('a login that the person refused is not stored', async () => {
   const child = spawnTatami(['login', '--server', app.url], env);
   const said = collect(child.stderr);

@@ -2,9 +2,11 @@
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { counted } from '../../platform/lib/text/words.ts';
 import { usage } from './lib/flags.ts';
-import { exitCodes, printResult, say } from './lib/output.ts';
-import { connect, readAll, remoteOf, type RemoteOptions } from './lib/remote.ts';
-import { confirm, perform, refuseDecision } from './operations/perform.ts';
+import { CommandError, exitCodes, printResult, say } from './lib/output.ts';
+import { callOf, readAll, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
+import { explained } from './operations/names.ts';
+import { confirm, decisionLink, perform } from './operations/perform.ts';
+import { decisionPages } from './operations/shortcuts.ts';
 import { operationOf } from './operations/table.ts';
 import { proposalsView, type Proposal } from './operations/views/proposals.ts';
 
@@ -39,10 +41,11 @@ export async function approve(
 }
 
 async function approveAll(options: ApproveOptions): Promise<void> {
-  refuseDecision(operationOf('proposals.approve'), { id: '' }, remoteOf(options));
-  const call = connect(options);
-  const install = options.install === undefined ? '' : `&install=${encodeURIComponent(options.install)}`;
-  const open = (await readAll<Proposal>(call, `/proposals?status=open${install}`)).toReversed();
+  const remote = remoteOf(options);
+  const call = callOf(remote);
+  const of = options.install === undefined ? '' : `&install=${await installIdOf(call, options.install)}`;
+  const open = (await readAll<Proposal>(call, `/proposals?status=open${of}`)).toReversed();
+  if (remote.access !== null && open.length > 0) throw undecided(open, remote);
   if (options.yes !== true && open.length > 0) {
     say(proposalsView(open));
     await confirm(`Approve ${counted(open.length, 'proposal')}`);
@@ -54,6 +57,23 @@ async function approveAll(options: ApproveOptions): Promise<void> {
     shown.length === 0 ? 'No proposals are open.' : shown.map(outcomeLine).join('\n'),
   );
   if (failed.length > 0) process.exitCode = exitCodes.failed;
+}
+
+/** @param plugin id of the install, or of the plugin @throws ApiCallError not_found */
+async function installIdOf(call: Call, plugin: string): Promise<string> {
+  const read = call<{ readonly id: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`);
+  return (await explained(call, 'plugins.get', { id: plugin }, read)).id;
+}
+
+function undecided(open: readonly Proposal[], remote: Remote): CommandError {
+  const links = open.map(
+    ({ id }) => `  ${decisionLink(decisionPages['proposals.approve']!, { id }, remote)}`,
+  );
+  return new CommandError(
+    'A login is an app and cannot decide for a person. Decide on the pages below, or pass an API key with --token or TATAMI_TOKEN.',
+    exitCodes.failed,
+    { lines: links },
+  );
 }
 
 interface Outcome {

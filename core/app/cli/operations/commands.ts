@@ -125,7 +125,8 @@ function addFlag(
   );
   if (type === 'list' || type === 'map')
     option.argParser((one: string, all: string[] | undefined) => [...(all ?? []), one]);
-  if (values && type === 'text') option.argChoices = [...values];
+  // Shown in the help and completed by shells. The values of lists are not checked, because the server does it.
+  if (values && ['text', 'list'].includes(type)) option.argChoices = [...values];
   command.addOption(option);
   if (type === 'boolean') command.addOption(new Option(`--no-${name}`).hideHelp());
 }

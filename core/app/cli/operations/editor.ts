@@ -2,11 +2,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { readEditor } from '../../config/config.ts';
 import { usage } from '../lib/flags.ts';
-import { ask, CommandError, say } from '../lib/output.ts';
+import { CommandError, say } from '../lib/output.ts';
+import { askHidden } from '../lib/question.ts';
+
+/** Saves a text that could not be sent, so that nobody writes it again. */
+export function saveDraft(flag: string, text: string): void {
+  const path = join(mkdtempSync(join(tmpdir(), 'tatami-')), `${flag}.md`);
+  writeFileSync(path, text, { mode: 0o600 });
+  say(`Your text is saved. Send it with --${flag} @${path}.`);
+}
 
 /** @param text shown at first @returns the saved text @throws CommandError if the editor fails or the text is unchanged */
 export async function edited(flag: string, text: string): Promise<string> {
@@ -35,19 +41,9 @@ export async function edited(flag: string, text: string): Promise<string> {
  * processes.
  */
 export async function readSecret(name: string): Promise<string> {
-  const value = process.stdin.isTTY ? await askHidden(name) : (await Bun.stdin.text()).replace(/\r?\n$/, '');
+  const value = process.stdin.isTTY
+    ? await askHidden(`${name} (hidden): `)
+    : (await Bun.stdin.text()).replace(/\r?\n$/, '');
   if (value !== '') return value;
   throw usage(`The ${name} is empty. Pass it on standard input, such as \`… < FILE\`.`);
-}
-
-async function askHidden(name: string): Promise<string> {
-  ask(`${name} (hidden): `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  try {
-    return await lines.question('');
-  } finally {
-    lines.close();
-    say('');
-  }
 }

@@ -1,20 +1,11 @@
 // Performs an operation of the API as a command: reads its input, sends it and prints the response.
 import { basename, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Call, ChangeOptions } from '../../../../sdk/client/index.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { printable, printableCopy } from '../../../platform/lib/text/printable.ts';
 import { usage, wholeNumber } from '../lib/flags.ts';
-import {
-  ask,
-  CommandError,
-  exitCodes,
-  isTerminal,
-  pour,
-  printResult,
-  say,
-  terminalWidth,
-} from '../lib/output.ts';
+import { CommandError, exitCodes, isTerminal, pour, printResult, say, terminalWidth } from '../lib/output.ts';
+import { isConfirmed } from '../lib/question.ts';
 import { callOf, remoteOf, type Remote, type RemoteOptions } from '../lib/remote.ts';
 import { requireReplaceable, writeOutputFile } from '../lib/write-file.ts';
 import { flagError } from './errors.ts';
@@ -51,13 +42,15 @@ export async function perform(given: Given): Promise<void> {
   const remote = remoteOf(options as RemoteOptions);
   refuseDecision(operation, args, remote);
   const call = callOf(remote);
+  const drafts = new Map<string, string>();
   try {
-    const body = await completeBody(given, values.body, call);
+    const body = await completeBody(given, values.body, { call, drafts });
     if (operation.destroys && options.yes !== true && !isTried(options))
       await confirm([operation.summary, ...Object.values(args)].join(': '));
     const request = await requestOf(given, { query: values.query, body }, call);
     await respond(given, request, { remote, call });
   } catch (error) {
+    for (const [name, text] of drafts) (await import('./editor.ts')).saveDraft(name, text);
     throw flagError(await namedError(error, operation, args, call), operation);
   }
 }
@@ -91,11 +84,17 @@ async function readValues({ operation, options, folder, body = {} }: Given): Pro
 const optionOf = ({ name }: Flag): string =>
   name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
+interface Editing {
+  readonly call: Call;
+  /** Receives texts from the editor, by their flags. */
+  readonly drafts: Map<string, string>;
+}
+
 /** Adds texts from the editor, and secrets. @throws CommandError if a required flag is missing */
 async function completeBody(
   given: Given,
   body: Record<string, unknown>,
-  call: Call,
+  { call, drafts }: Editing,
 ): Promise<Record<string, unknown>> {
   const { flags } = given.operation;
   const secret = flags.find(({ isSecret }) => isSecret);
@@ -105,16 +104,27 @@ async function completeBody(
   );
   const text = flags.find(({ isLong }) => isLong);
   const isEdited = given.options.editor === true || (text && missing.includes(text) && process.stdin.isTTY);
-  if (text && isEdited) body[text.key] = await editedText(given, text, body[text.key], call);
+  if (text && isEdited) {
+    // Before the editor opens, because its text would be lost.
+    requireFlags(missing.filter((flag) => flag !== text));
+    const edited = await editedText(given, text, body[text.key], call);
+    drafts.set(text.name, edited);
+    body[text.key] = edited;
+  }
   if (given.operation.method === 'PATCH' && Object.keys(body).length === 0)
     throw usage(
       'Name at least one flag with a value to change. Run the command with --help to see the flags.',
     );
-  const still = missing.filter(({ key }) => body[key] === undefined);
-  if (still.length === 0) return body;
-  const names = still.map(({ name }) => `--${name}`).join(', ');
+  requireFlags(missing.filter(({ key }) => body[key] === undefined));
+  return body;
+}
+
+/** @throws CommandError unless the list is empty */
+function requireFlags(missing: readonly Flag[]): void {
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => `--${name}`).join(', ');
   throw usage(
-    `${names} ${still.length === 1 ? 'is' : 'are'} required: ${still.map(({ doc }) => doc).join(' ')}`,
+    `${names} ${missing.length === 1 ? 'is' : 'are'} required: ${missing.map(({ doc }) => doc).join(' ')}`,
   );
 }
 
@@ -141,26 +151,23 @@ async function currentText(
 }
 
 /** @throws CommandError with the page on which a person decides */
-export function refuseDecision({ id }: Operation, args: Given['args'], { access, server }: Remote): void {
-  const page = decisionPages[id];
-  if (page === undefined || access === null) return;
-  const link =
-    server.replace(/\/+$/, '') +
-    page.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
+function refuseDecision(operation: Operation, args: Given['args'], remote: Remote): void {
+  const page = decisionPages[operation.id];
+  if (page === undefined || remote.access === null) return;
   throw new CommandError(
-    `A login is an app and cannot decide for a person. Decide on ${link}, or pass an API key with --token or TATAMI_TOKEN.`,
+    `A login is an app and cannot decide for a person. Decide on ${decisionLink(page, args, remote)}, or pass an API key with --token or TATAMI_TOKEN.`,
   );
 }
+
+/** @param page path with `{key}` for each argument */
+export const decisionLink = (page: string, args: Given['args'], { server }: Remote): string =>
+  server.replace(/\/+$/, '') +
+  page.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
 
 /** @param action such as `Delete a label: bug` @throws CommandError if it is declined, or cannot be confirmed */
 export async function confirm(action: string): Promise<void> {
   if (!process.stdin.isTTY) throw usage('There is no terminal to confirm this. Add --yes to confirm it.');
-  ask(`${action}? [y/N] `);
-  for await (const answer of createInterface({ input: process.stdin })) {
-    if (/^y(es)?$/i.test(answer.trim())) return;
-    break;
-  }
-  throw new CommandError('Nothing was changed.');
+  if (!(await isConfirmed(`${action}?`))) throw new CommandError('Nothing was changed.');
 }
 
 async function pathOfCall(operation: Operation, args: Given['args'], call: Call): Promise<string> {

@@ -32,7 +32,7 @@ export const presets: readonly Preset[] = [
   {
     operation: 'plugins.update',
     verb: 'disable',
-    summary: 'Pause a plugin; its events wait until it is enabled',
+    summary: 'Disable a plugin; plugins catch-up backfills the events it misses',
     body: { state: 'paused_by_admin' },
   },
 ];

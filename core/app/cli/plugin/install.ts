@@ -1,6 +1,5 @@
 // `tatami plugins install FILE|NAME` and `tatami plugins consent PLUGIN`: show the requested scopes, or the differences from the installed
 // version, and grant them.
-import { createInterface } from 'node:readline';
 import type { Call } from '../../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../../sdk/plugin/manifest.ts';
@@ -11,7 +10,8 @@ import {
   positionText,
   type Consent,
 } from '../../../features/plugins/offline.ts';
-import { ask, CommandError, exitCodes, printResult, say } from '../lib/output.ts';
+import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
+import { isConfirmed } from '../lib/question.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { locationOfDetail } from './author/author-error.ts';
@@ -161,12 +161,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
 async function confirm(otherwise: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError('There is no terminal to confirm this. Add --yes to grant it.', exitCodes.usage);
-  ask('Install and grant? [y/N] ');
-  for await (const answer of createInterface({ input: process.stdin })) {
-    if (/^y(es)?$/i.test(answer.trim())) return;
-    break;
-  }
-  throw new CommandError(otherwise);
+  if (!(await isConfirmed('Install and grant?'))) throw new CommandError(otherwise);
 }
 
 export interface ConsentCommandOptions extends RemoteOptions {
