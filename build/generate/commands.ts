@@ -8,7 +8,7 @@ import type {
   Lookup,
   Noun,
   Operation,
-} from '../../core/app/cli/operations/operation.ts';
+} from '../../core/app/cli/operations/table/operation.ts';
 import type { Contract } from '../../core/kernel/contract/contract.ts';
 import { successStatusOf, takesIfMatch, type Route } from '../../core/kernel/http/route.ts';
 import { tagOf } from '../../core/kernel/http/openapi/operation.ts';

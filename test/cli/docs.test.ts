@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { runBy } from '../../core/app/cli/completion.ts';
-import { listNouns } from '../../core/app/cli/operations/table.ts';
+import { listNouns } from '../../core/app/cli/operations/table/table.ts';
 import { createProgram } from '../../core/app/cli/tatami.ts';
 import { capital } from '../../core/platform/lib/text/words.ts';
 

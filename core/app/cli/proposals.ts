@@ -6,8 +6,8 @@ import { CommandError, exitCodes, printResult, say } from './lib/output.ts';
 import { callOf, readAll, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
 import { explained } from './operations/names.ts';
 import { confirm, decisionLink, perform } from './operations/perform.ts';
-import { decisionPages } from './operations/shortcuts.ts';
-import { operationOf } from './operations/table.ts';
+import { decisionPages } from './operations/table/shortcuts.ts';
+import { operationOf } from './operations/table/table.ts';
 import { proposalsView, type Proposal } from './operations/views/proposals.ts';
 
 export interface ApproveOptions extends RemoteOptions {

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Command } from 'commander';
 import { addOperations } from '../../../core/app/cli/operations/commands.ts';
-import { lowerFirst } from '../../../core/app/cli/operations/help.ts';
-import type { Operation } from '../../../core/app/cli/operations/operation.ts';
-import { handwritten, presets, verbAliases } from '../../../core/app/cli/operations/shortcuts.ts';
-import { listNouns, operationsOf, verbsOf } from '../../../core/app/cli/operations/table.ts';
+import { lowerFirst } from '../../../core/app/cli/operations/table/help.ts';
+import type { Operation } from '../../../core/app/cli/operations/table/operation.ts';
+import { handwritten, presets, verbAliases } from '../../../core/app/cli/operations/table/shortcuts.ts';
+import { listNouns, operationsOf, verbsOf } from '../../../core/app/cli/operations/table/table.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { tatami } from '../tatami.ts';
 

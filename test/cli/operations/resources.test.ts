@@ -2,10 +2,10 @@
 // and routes, so a new plain resource needs no line here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { dirname } from 'node:path';
-import { exampleOf } from '../../../core/app/cli/operations/help.ts';
-import type { Operation } from '../../../core/app/cli/operations/operation.ts';
-import { handwritten, presets } from '../../../core/app/cli/operations/shortcuts.ts';
-import { operationOf, operationsOf } from '../../../core/app/cli/operations/table.ts';
+import { exampleOf } from '../../../core/app/cli/operations/table/help.ts';
+import type { Operation } from '../../../core/app/cli/operations/table/operation.ts';
+import { handwritten, presets } from '../../../core/app/cli/operations/table/shortcuts.ts';
+import { operationOf, operationsOf } from '../../../core/app/cli/operations/table/table.ts';
 import { contracts } from '../../../core/features/contracts.ts';
 import type { Contract } from '../../../core/kernel/contract/contract.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';

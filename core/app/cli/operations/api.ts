@@ -6,7 +6,7 @@ import { printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { nearest } from '../../../platform/lib/text/words.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './table/operation.ts';
 import { pathWithQuery, readPages, write } from './send.ts';
 import { looseValue } from './values.ts';
 

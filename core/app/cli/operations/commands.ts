@@ -2,10 +2,10 @@
 // no others; the help of the program lists the nouns.
 import { Option, type Command } from 'commander';
 import { remote } from '../arguments/options.ts';
-import { exampleOf, lowerFirst } from './help.ts';
-import type { Flag, Operation } from './operation.ts';
-import { handwritten, nounAliases, presets, verbAliases } from './shortcuts.ts';
-import { listNouns, operationsOf, verbsOf } from './table.ts';
+import { exampleOf, lowerFirst } from './table/help.ts';
+import type { Flag, Operation } from './table/operation.ts';
+import { handwritten, nounAliases, presets, verbAliases } from './table/shortcuts.ts';
+import { listNouns, operationsOf, verbsOf } from './table/table.ts';
 import { waits } from './waits.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Words errors of the API in terms of flags.
 import { ApiCallError, type CallErrorDetail } from '../../../../sdk/client/index.ts';
 import { CommandError, exitCodes } from '../lib/output.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './table/operation.ts';
 
 const inputCodes = new Set(['validation_failed', 'invalid_cursor', 'malformed_request']);
 

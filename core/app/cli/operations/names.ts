@@ -5,8 +5,8 @@ import { quoted } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { theOne } from '../lib/lookup.ts';
 import { readAll } from '../lib/remote.ts';
-import type { Argument, Lookup, Operation } from './operation.ts';
-import { listNouns, operationOf, operationsOf, verbsOf } from './table.ts';
+import type { Argument, Lookup, Operation } from './table/operation.ts';
+import { listNouns, operationOf, operationsOf, verbsOf } from './table/table.ts';
 
 type Named = { readonly id: string } & Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { ApiCallError, type Call, type ChangeOptions } from '../../../../sdk/cli
 import { tokenNow } from '../../../../sdk/client/token.ts';
 import { CommandError, createProgress, exitCodes, say } from '../lib/output.ts';
 import type { Remote } from '../lib/remote.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './table/operation.ts';
 
 export interface Request {
   /** With the values of the arguments. */

@@ -5,7 +5,7 @@ import { printable } from '../../../platform/lib/text/printable.ts';
 import { printResult, say } from '../lib/output.ts';
 import type { Remote } from '../lib/remote.ts';
 import { usage, wholeNumber } from '../lib/flags.ts';
-import type { Given } from './perform.ts';
+import type { Given } from './input.ts';
 import type { Request } from './send.ts';
 
 /** @param after sequence or event id @throws CommandError, ApiCallError if there is no such event */

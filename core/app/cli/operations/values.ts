@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
-import type { Flag, FlagType } from './operation.ts';
+import type { Flag, FlagType } from './table/operation.ts';
 
 /** Options of a command, as Commander parsed them. */
 export type Options = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { CommandError, printResult } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { flagError } from '../operations/errors.ts';
 import { perform } from '../operations/perform.ts';
-import { operationOf } from '../operations/table.ts';
+import { operationOf } from '../operations/table/table.ts';
 import { mapOf } from '../operations/values.ts';
 
 export interface TriggerOptions extends RemoteOptions {

@@ -1,8 +1,8 @@
 // Displays responses: tables and fields for people, JSON for programs.
-import { didYouMean } from '../../../platform/lib/text/words.ts';
-import { plainText, printable } from '../../../platform/lib/text/printable.ts';
-import { usage } from '../lib/flags.ts';
-import { isAddress, minuteOf, shortened, tableOf } from '../lib/table.ts';
+import { didYouMean } from '../../../../platform/lib/text/words.ts';
+import { plainText, printable } from '../../../../platform/lib/text/printable.ts';
+import { usage } from '../../lib/flags.ts';
+import { isAddress, minuteOf, shortened, tableOf } from '../../lib/table.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

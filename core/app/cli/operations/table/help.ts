@@ -1,5 +1,5 @@
 // Texts of the help that derive from operations.
-import { quoted } from '../../../platform/lib/text/printable.ts';
+import { quoted } from '../../../../platform/lib/text/printable.ts';
 import type { Argument, Flag, Operation } from './operation.ts';
 import { verbsOf } from './table.ts';
 

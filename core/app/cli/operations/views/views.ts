@@ -10,28 +10,28 @@ export interface Shown {
 /** @param value a copy of the response, or of its items, without control characters @returns the text for people */
 type View = (value: never, shown: Shown) => Promise<string>;
 
-const run: View = async (value) => (await import('./views/runs.ts')).runView(value);
-const undo: View = async (value, { isTried }) => (await import('./views/undo.ts')).undoView(value, isTried);
-const proposal: View = async (value) => (await import('./views/proposals.ts')).proposalView(value);
-const delivery: View = async (value) => (await import('./views/deliveries.ts')).deliveryView(value);
-const plugin: View = async (value) => (await import('./views/plugins.ts')).pluginView(value);
+const run: View = async (value) => (await import('./runs.ts')).runView(value);
+const undo: View = async (value, { isTried }) => (await import('./undo.ts')).undoView(value, isTried);
+const proposal: View = async (value) => (await import('./proposals.ts')).proposalView(value);
+const delivery: View = async (value) => (await import('./deliveries.ts')).deliveryView(value);
+const plugin: View = async (value) => (await import('./plugins.ts')).pluginView(value);
 
 export const views: Readonly<Record<string, View>> = {
-  'boards.cards': async (value) => (await import('./views/board.ts')).boardView(value),
+  'boards.cards': async (value) => (await import('./board.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
-  'issues.trail': async (value) => (await import('./views/trail.ts')).trailView(value),
+  'issues.trail': async (value) => (await import('./trail.ts')).trailView(value),
   'plugins.call-action': run,
   'plugins.get': plugin,
-  'plugins.list': async (value) => (await import('./views/plugins.ts')).pluginsView(value),
+  'plugins.list': async (value) => (await import('./plugins.ts')).pluginsView(value),
   'plugins.rollback': plugin,
   'plugins.run-schedule': run,
-  'plugins.runs': async (value) => (await import('./views/runs.ts')).runsView(value),
+  'plugins.runs': async (value) => (await import('./runs.ts')).runsView(value),
   'plugins.undo': undo,
   'plugins.update': plugin,
   'proposals.approve': proposal,
   'proposals.get': proposal,
-  'proposals.list': async (value) => (await import('./views/proposals.ts')).proposalsView(value),
+  'proposals.list': async (value) => (await import('./proposals.ts')).proposalsView(value),
   'proposals.reject': proposal,
   'proposals.rerun': proposal,
   'proposals.undo': undo,

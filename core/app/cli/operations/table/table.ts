@@ -1,5 +1,5 @@
 // Access to the generated operations. Nothing is parsed before a command needs it, because starts are frequent.
-import { nouns } from '../generated/operations.ts';
+import { nouns } from '../../generated/operations.ts';
 import type { Noun, Operation } from './operation.ts';
 
 type NounFacts = Omit<Noun, 'operations'>;

@@ -1,0 +1,133 @@
+// Reads the input of a command: flags, files, the editor and prompts, as a request.
+import type { Call } from '../../../../sdk/client/index.ts';
+import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { usage } from '../lib/flags.ts';
+import { idOf, pathOf } from './names.ts';
+import type { Flag, Operation } from './table/operation.ts';
+import type { Request } from './send.ts';
+import { valueOf, type Options } from './values.ts';
+
+export interface Given {
+  readonly operation: Operation;
+  /** Values of the arguments, by their keys; the file of an upload is `file`. */
+  readonly args: Readonly<Record<string, string>>;
+  readonly options: Options;
+  /** Fixed body, for a command that has no flags for it. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Folder in which relative paths begin. */
+  readonly folder: string;
+}
+
+/** Returns true for a dry run. */
+export const isTried = ({ dryRun }: Options): boolean => dryRun === true;
+
+export type Values = Readonly<Record<'query' | 'body', Record<string, unknown>>>;
+
+/** @throws CommandError */
+export async function readValues({ operation, options, folder, body = {} }: Given): Promise<Values> {
+  const values: Values = { query: {}, body: { ...body } };
+  const source = { folder, nowMs: systemClock.nowMs() };
+  const reading = operation.flags.filter((flag) => [options[optionOf(flag)]].flat().includes('-'));
+  if (reading.length > 1)
+    throw usage(
+      `Only one flag can read standard input, not ${reading.map(({ name }) => `--${name}`).join(' and ')}.`,
+    );
+  for (const flag of operation.flags) {
+    const given = options[optionOf(flag)];
+    if (given !== undefined) values[flag.in][flag.key] = await valueOf(flag, given, source);
+  }
+  return values;
+}
+
+/** Name of the option in Commander: `target-date` → `targetDate`. */
+const optionOf = ({ name }: Flag): string =>
+  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+interface Editing {
+  readonly call: Call;
+  /** Receives texts from the editor, by their flags. */
+  readonly drafts: Map<string, string>;
+}
+
+/** Adds texts from the editor, and secrets. @throws CommandError if a required flag is missing */
+export async function completeBody(
+  given: Given,
+  body: Record<string, unknown>,
+  { call, drafts }: Editing,
+): Promise<Record<string, unknown>> {
+  const { flags } = given.operation;
+  const secret = flags.find(({ isSecret }) => isSecret);
+  if (secret) body[secret.key] = await (await import('./editor.ts')).readSecret(secret.name);
+  const missing = flags.filter(
+    (flag) => flag.in === 'body' && flag.isRequired === true && body[flag.key] === undefined,
+  );
+  const text = flags.find(({ isLong }) => isLong);
+  const isEdited = given.options.editor === true || (text && missing.includes(text) && process.stdin.isTTY);
+  if (text && isEdited) {
+    // Before the editor opens, because its text would be lost.
+    requireFlags(missing.filter((flag) => flag !== text));
+    const edited = await editedText(given, text, body[text.key], call);
+    drafts.set(text.name, edited);
+    body[text.key] = edited;
+  }
+  if (given.operation.method === 'PATCH' && Object.keys(body).length === 0)
+    throw usage(
+      'Name at least one flag with a value to change. Run the command with --help to see the flags.',
+    );
+  requireFlags(missing.filter(({ key }) => body[key] === undefined));
+  return body;
+}
+
+/** @throws CommandError unless the list is empty */
+function requireFlags(missing: readonly Flag[]): void {
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => `--${name}`).join(', ');
+  throw usage(
+    `${names} ${missing.length === 1 ? 'is' : 'are'} required: ${missing.map(({ doc }) => doc).join(' ')}`,
+  );
+}
+
+/** @param text given with the flag; otherwise, a change begins with the stored text */
+async function editedText(
+  { operation, args }: Given,
+  { key, name }: Flag,
+  text: unknown,
+  call: Call,
+): Promise<string> {
+  const first = text ?? (operation.method === 'PATCH' ? await currentText(operation, args, key, call) : '');
+  return (await import('./editor.ts')).edited(name, String(first));
+}
+
+async function currentText(
+  operation: Operation,
+  args: Given['args'],
+  key: string,
+  call: Call,
+): Promise<string> {
+  const path = await pathOfCall(operation, args, call);
+  const { [key]: text } = await call<Record<string, unknown>>('GET', path);
+  return typeof text === 'string' ? text : '';
+}
+
+async function pathOfCall(operation: Operation, args: Given['args'], call: Call): Promise<string> {
+  const ids: Record<string, string> = {};
+  for (const { key, label, lookup } of operation.args)
+    ids[key] = lookup ? await idOf(call, lookup, label, args[key]!) : args[key]!;
+  return pathOf(operation, ids);
+}
+
+/** Resolves names for which the API accepts only ids. */
+export async function requestOf({ operation, args }: Given, values: Values, call: Call): Promise<Request> {
+  const resolved: Values = { query: { ...values.query }, body: { ...values.body } };
+  for (const { key, name, lookup, in: place } of operation.flags) {
+    const given = resolved[place][key];
+    if (lookup && typeof given === 'string') resolved[place][key] = await idOf(call, lookup, name, given);
+  }
+  const inQuery = operation.args.filter(({ key }) => !operation.path.includes(`{${key}}`));
+  const hasBody = Object.keys(resolved.body).length > 0 || operation.flags.some((flag) => flag.in === 'body');
+  return {
+    path: await pathOfCall(operation, args, call),
+    query: { ...Object.fromEntries(inQuery.map(({ key }) => [key, args[key]])), ...resolved.query },
+    body: hasBody ? resolved.body : undefined,
+  };
+}
