@@ -141,11 +141,12 @@ async function namesIn(
   call: Call,
 ): Promise<string[]> {
   const path = pathOf(list, given);
-  const all =
-    list.answer === 'page'
-      ? await readAll<Record<string, unknown>>(call, path)
-      : (await call<{ data: Record<string, unknown>[] }>('GET', path)).data;
-  return all.flatMap(namesOf);
+  // One page: a long list would cost more than a suggestion is worth.
+  const { data } = await call<{ data: unknown[] }>(
+    'GET',
+    list.answer === 'page' ? `${path}?limit=100` : path,
+  );
+  return data.flatMap(namesOf);
 }
 
 function namesOf(one: unknown): string[] {
