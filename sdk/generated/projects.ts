@@ -90,7 +90,7 @@ export interface ProjectCreate {
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Members who work on the project. Up to 100 ids, or `me`. */
+  /** Members who work on the project. Up to 100 ids, e-mail addresses or names, or `me`. */
   members?: readonly string[] | undefined;
   /** Start date of the project. A date as YYYY-MM-DD. */
   startDate?: string | null | undefined;
@@ -122,7 +122,7 @@ export interface ProjectPatch {
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Members who work on the project. Up to 100 ids, or `me`. */
+  /** Members who work on the project. Up to 100 ids, e-mail addresses or names, or `me`. */
   members?: readonly string[] | undefined;
   /** Start date of the project. A date as YYYY-MM-DD. */
   startDate?: string | null | undefined;

@@ -19,7 +19,7 @@ const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A color as 
 const members = Type.Array(idOrName(member), {
   maxItems: 100,
   uniqueItems: true,
-  description: 'Up to 100 ids, or `me`.',
+  description: 'Up to 100 ids, e-mail addresses or names, or `me`.',
 });
 
 export const project = defineContract({

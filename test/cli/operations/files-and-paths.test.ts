@@ -211,7 +211,7 @@ describe('api', () => {
     [['POST', '/issues', 'set=1', 'set.priority=high'], 2, 'set.priority=high sets a part of set'],
     [['POST', '/issues', '--input', `${import.meta.path}`], 2, '--input is not JSON'],
     [['POST', '/issues', '--input', '/nonexistent/body.json'], 1, '/nonexistent/body.json'],
-    [['POST', '/issues', 'team=ENG', 'title=x', 'priority=hgih'], 1, 'priority: '],
+    [['POST', '/issues', 'team=ENG', 'title=x', 'priority=hgih'], 2, 'priority: '],
     [['GET', '/issues/ENG-999'], 1, ''],
     [['GET', '/nowhere'], 1, ''],
   ];

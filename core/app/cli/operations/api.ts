@@ -7,7 +7,8 @@ import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { nearest } from '../../../platform/lib/text/words.ts';
 import type { Operation } from './table/operation.ts';
-import { pathWithQuery, readPages, write } from './send.ts';
+import { flagError } from './errors.ts';
+import { pathWithQuery, readPages, write, type Request } from './send.ts';
 import { looseValue } from './values.ts';
 
 export interface ApiOptions extends RemoteOptions {
@@ -29,29 +30,30 @@ export async function api(
   folder: string,
 ): Promise<void> {
   const verb = methodOf(method);
-  const target = `/${path.replace(/^\/?(api\/v1(?=\/|$))?\/?/, '')}`;
-  const isRead = verb === 'GET';
-  const values = await bodyOf(fields, { ...options, isRead }, folder);
-  const call = connect(options);
-  if (options.all === true) {
-    if (!isRead) throw usage('--all needs the method GET.');
-    const { items } = await readPages(call, { path: target, query: values, body: undefined }, Infinity);
-    return printResult(items, { json: true }, () => '');
-  }
-  const request = {
-    path: target,
-    query: isRead ? values : {},
+  if (options.all === true && verb !== 'GET') throw usage('--all needs the method GET.');
+  const values = await bodyOf(fields, { ...options, isRead: verb === 'GET' }, folder);
+  const request: Request = {
+    path: `/${path.replace(/^\/?(api\/v1(?=\/|$))?\/?/, '')}`,
+    query: verb === 'GET' ? values : {},
     body: hasBody(verb, values) ? values : undefined,
   };
-  const answer = isRead
-    ? await call<unknown>('GET', pathWithQuery(target, values))
-    : await write<unknown>(call, verb, request, {
-        ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
-        ...(options.dryRun === true ? { mode: 'simulate' as const } : {}),
-      });
+  const answer = await send(verb, request, options).catch((error: unknown) => {
+    throw flagError(error, { flags: [], args: [] });
+  });
   // No content is null with --json, which is always one value.
   if (answer !== undefined || options.json === true)
     printResult(answer ?? null, options, () => JSON.stringify(answer, null, 2));
+}
+
+async function send(method: Operation['method'], request: Request, options: ApiOptions): Promise<unknown> {
+  const { all, dryRun, idempotencyKey } = options;
+  const call = connect(options);
+  if (all === true) return (await readPages(call, request, Infinity)).items;
+  if (method === 'GET') return call('GET', pathWithQuery(request.path, request.query));
+  return write(call, method, request, {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(dryRun === true ? { mode: 'simulate' as const } : {}),
+  });
 }
 
 const hasBody = (method: Operation['method'], values: object): boolean =>

@@ -6,7 +6,7 @@ import type { Operation } from './table/operation.ts';
 const inputCodes = new Set(['validation_failed', 'invalid_cursor', 'malformed_request']);
 
 /** Returns the error with the flags at fault in place of the fields, and the exit code for wrong usage. */
-export function flagError(error: unknown, operation: Operation): unknown {
+export function flagError(error: unknown, operation: Pick<Operation, 'flags' | 'args'>): unknown {
   if (!(error instanceof ApiCallError) || !inputCodes.has(error.code)) return error;
   const { message, details, code } = error;
   const [first, ...others] = details;
@@ -23,7 +23,7 @@ export function flagError(error: unknown, operation: Operation): unknown {
 }
 
 /** `--title`; for a part of a value, `--columns, at 2.value`. */
-function placeOf({ path }: CallErrorDetail, { flags, args }: Operation): string {
+function placeOf({ path }: CallErrorDetail, { flags, args }: Pick<Operation, 'flags' | 'args'>): string {
   const [name = '', ...rest] = path.replace(/^(body|query|params)\./, '').split('.');
   const flag = flags.find(({ key, also }) => key === name || also?.includes(name));
   if (flag) return rest.length === 0 ? `--${flag.name}` : `--${flag.name}, at ${rest.join('.')}`;
