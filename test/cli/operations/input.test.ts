@@ -223,6 +223,10 @@ describe('lists', () => {
     expect(await done(['issues', 'show', 'MANY-201', ...fields])).toEqual(last);
     const table = await run(['issues', 'list', '--label', 'bug', '--team', 'MANY', ...fields]);
     expect(table.out).toMatch(/^TITLE +STATE\.NAME +LABELS\.NAME\nTwo hundred and first +Backlog +bug\n$/);
+    const empty = await run(['issues', 'show', 'MANY-201', '--fields', 'parent.title,title.length']);
+    expect(empty.out).toBe('parent.title  -\ntitle.length  -\n');
+    const emptyTable = await run(['issues', 'list', '--team', 'MANY', '--limit', '1', '--fields', 'parent']);
+    expect(emptyTable.out).toBe('PARENT\n-\n');
     const { code, json } = await run(['issues', 'list', '--fields', 'titel', '--json']);
     expect([code, json.error.message]).toEqual([2, expect.stringContaining('Did you mean title?')]);
   });

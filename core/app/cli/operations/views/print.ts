@@ -47,7 +47,8 @@ async function textOf(
   if (view) return view(printableCopy(output) as never, shown);
   // Chosen fields are shown also where they have no value.
   if (!Array.isArray(output)) return objectLines(output, names === null).join('\n');
-  return tableLines(output, names ?? preferred[id] ?? operation.columns ?? [], terminalWidth()).join('\n');
+  const columns = names ?? preferred[id] ?? operation.columns ?? [];
+  return tableLines(output, columns, names === null, terminalWidth()).join('\n');
 }
 
 /** The operation has no content to show. */

@@ -31,14 +31,19 @@ export function chosen(items: readonly unknown[], fields: readonly string[]): It
 
 function at(item: Item, path: string): unknown {
   // Chosen fields keep their path as their name.
-  if (path in item) return item[path];
+  if (Object.hasOwn(item, path)) return item[path];
   let value: unknown = item;
   for (const name of path.split('.')) {
-    if (Array.isArray(value)) value = value.map((one: unknown) => (one as Item | null)?.[name]);
-    else value = (value as Item | null)?.[name];
-    if (value === undefined || value === null) return null;
+    value = Array.isArray(value) ? value.map((one: unknown) => partOf(one, name)) : partOf(value, name);
+    if (value === null) return null;
   }
   return value;
+}
+
+/** Texts and lists have no named parts, and inherited properties are none of the response. */
+function partOf(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isObject ? ((value as Item)[name] ?? null) : null;
 }
 
 const cellWidthMax = 60;
@@ -73,18 +78,19 @@ const headingOf = (name: string): string =>
 
 /**
  * Returns the lines of a table.
+ * @param isShort true to omit columns without a value
  * @param width of the terminal; the widest column is shortened to fit. Undefined for output to a file or program
  */
 export function tableLines(
   items: readonly unknown[],
   columns: readonly string[],
+  isShort: boolean,
   width: number | undefined,
 ): string[] {
   const rows = items.map((item) =>
     columns.map((name) => shortened(cellOf(at(item as Item, name)), cellWidthMax)),
   );
-  // Columns that are empty throughout tell nothing.
-  const used = columns.map((_, index) => rows.some((row) => row[index] !== '-'));
+  const used = columns.map((_, index) => !isShort || rows.some((row) => row[index] !== '-'));
   const kept = (row: readonly string[]): string[] => row.filter((_, index) => used[index]);
   return tableOf(fitted([kept(columns.map(headingOf)), ...rows.map(kept)], width));
 }
