@@ -133,7 +133,8 @@ function argumentsOf(route: Route, path: string, routes: readonly Route[]): Argu
     ([, before = '', key = '']): Argument => {
       const schema = schemas[key] ?? {};
       const target = targetOf(key, before, schema);
-      const lookup = lookupOf(target, schema, routes);
+      const found = lookupOf(target, schema, routes);
+      const lookup = found && withState(found, route, routes);
       const words =
         target === '' ? (key === 'name' ? singularOf(before) : flagNameOf(key)) : singularOf(target);
       const label = spaced(words);
@@ -190,6 +191,17 @@ function lookupOf(path: string, { pattern }: InputSchema, routes: readonly Route
   if (!isOnlyId || !list || !contractAt(path)) return undefined;
   const by = namesOf(path, itemOfPage(list.responses[200] as JsonSchema)?.properties ?? {});
   return by.length > 0 ? { list: `/${path}`, by, id: pattern } : undefined;
+}
+
+/** Adds the query with which the list shows what the operation changes: also archived objects, and deleted ones to restore. */
+function withState(lookup: Lookup, { name }: Route, routes: readonly Route[]): Lookup {
+  const list = routes.find((route) => route.method === 'GET' && route.path === prefix + lookup.list);
+  const { properties = {} } = (list?.query ?? {}) as InputSchema;
+  const terms = [
+    ...(name.endsWith('.restore') && 'deleted' in properties ? ['deleted=only'] : []),
+    ...('archived' in properties ? ['archived=include'] : []),
+  ];
+  return terms.length === 0 ? lookup : { ...lookup, query: `?${terms.join('&')}` };
 }
 
 /** Returns the properties that name an object. Issues have an identifier, and their URLs are not names. */

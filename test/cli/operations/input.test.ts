@@ -127,6 +127,24 @@ describe('values', () => {
     expect(await update('--no-required')).toBe(false);
   });
 
+  test('an archived and a deleted object are known by their names', async () => {
+    const { id } = await post('/projects', { name: 'Old release' });
+    await done(['projects', 'archive', 'Old release']);
+    expect(await done(['projects', 'show', 'Old release'])).toMatchObject({ id });
+    await done(['projects', 'unarchive', 'Old release']);
+    await done(['projects', 'archive', 'Old release']);
+    await done(['projects', 'delete', 'Old release', '--yes']);
+    // The name of a deleted object is free.
+    const { id: successor } = await post('/projects', { name: 'Old release' });
+    expect(await done(['projects', 'restore', 'Old release'])).toMatchObject({ id });
+    const { code, json } = await unchanged(['projects', 'restore', 'Old release']);
+    expect([code, json.error.message]).toEqual([
+      1,
+      'There is no deleted project Old release. List them with `tatami projects list --deleted only`.',
+    ]);
+    expect(await rest(`/projects/${successor}`)).toMatchObject({ name: 'Old release' });
+  });
+
   test('a command with two objects takes a name for each', async () => {
     const { identifier } = await newIssue('Followed');
     const added = await done(['subscribers', 'add', identifier, 'ana@acme.example']);

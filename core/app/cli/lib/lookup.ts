@@ -8,6 +8,7 @@ import { CommandError } from './output.ts';
  * @param noun such as `member`
  * @param list noun of the commands: `members`
  * @param namesOf names besides the id, compared case-insensitively
+ * @param listFlags flags with which the list shows these objects
  * @throws ApiCallError not_found, CommandError if several have the name
  */
 export function theOne<T extends { readonly id: string }>(
@@ -16,6 +17,7 @@ export function theOne<T extends { readonly id: string }>(
   given: string,
   all: readonly T[],
   namesOf: (one: T) => readonly (string | null)[],
+  listFlags = '',
 ): T {
   const found = findAll(given, all, namesOf);
   const [only] = found;
@@ -27,7 +29,7 @@ export function theOne<T extends { readonly id: string }>(
   const known = all.flatMap((one) => namesOf(one).filter((name) => name !== null));
   throw new ApiCallError(404, {
     code: 'not_found',
-    message: `There is no ${noun} ${given}.${didYouMean(given, known)} List them with \`tatami ${list} list\`.`,
+    message: `There is no ${noun} ${given}.${didYouMean(given, known)} List them with \`tatami ${list} list${listFlags}\`.`,
   });
 }
 

@@ -13,15 +13,17 @@ type Named = { readonly id: string } & Readonly<Record<string, unknown>>;
 /** Returns the id of an object, given by its id or a name. @param label such as `label` @throws ApiCallError not_found */
 export async function idOf(
   call: Call,
-  { list, by, id }: Lookup,
+  { list, query = '', by, id }: Lookup,
   label: string,
   given: string,
 ): Promise<string> {
   if (new RegExp(id).test(given)) return given;
-  const all = await readAll<Named>(call, list);
+  const all = await readAll<Named>(call, list + query);
   const textsOf = (one: Named): (string | null)[] =>
     by.map((name) => (typeof one[name] === 'string' ? (one[name] as string) : null));
-  return theOne(label, list.slice(1), given, all, textsOf).id;
+  const isDeleted = query.includes('deleted=only');
+  const noun = isDeleted ? `deleted ${label}` : label;
+  return theOne(noun, list.slice(1), given, all, textsOf, isDeleted ? ' --deleted only' : '').id;
 }
 
 /** Returns the path of a call, with its arguments. */

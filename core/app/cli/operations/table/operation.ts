@@ -7,7 +7,9 @@ export type FlagType = 'text' | 'number' | 'integer' | 'boolean' | 'list' | 'tim
 export interface Lookup {
   /** Path of the list, such as `/labels`. */
   readonly list: string;
-  /** Properties with the names, in order of precedence. */
+  /** Query of the list, such as `?deleted=only` for the objects that can be restored. */
+  readonly query?: string;
+  /** Properties with the names. */
   readonly by: readonly string[];
   /** Pattern of the id. */
   readonly id: string;
