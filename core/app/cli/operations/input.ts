@@ -27,11 +27,11 @@ export type Values = Readonly<Record<'query' | 'body', Record<string, unknown>>>
 export async function readValues({ operation, options, folder, body = {} }: Given): Promise<Values> {
   const values: Values = { query: {}, body: { ...body } };
   const source = { folder, nowMs: systemClock.nowMs() };
-  const reading = operation.flags.filter((flag) => [options[optionOf(flag)]].flat().includes('-'));
+  const reading = operation.flags.flatMap((flag) =>
+    [options[optionOf(flag)]].flat().flatMap((text) => (text === '-' ? [`--${flag.name}`] : [])),
+  );
   if (reading.length > 1)
-    throw usage(
-      `Only one flag can read standard input, not ${reading.map(({ name }) => `--${name}`).join(' and ')}.`,
-    );
+    throw usage(`Standard input can be read only once, not by ${reading.join(' and ')}.`);
   for (const flag of operation.flags) {
     const given = options[optionOf(flag)];
     if (given !== undefined) values[flag.in][flag.key] = await valueOf(flag, given, source);

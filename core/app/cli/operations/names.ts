@@ -3,6 +3,7 @@ import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import { errorCodes } from '../../../platform/lib/errors/errors.ts';
 import { quoted } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
+import { usage } from '../lib/flags.ts';
 import { theOne } from '../lib/lookup.ts';
 import { readAll } from '../lib/remote.ts';
 import type { Argument, Lookup, Operation } from './table/operation.ts';
@@ -26,9 +27,15 @@ export async function idOf(
   return theOne(noun, list.slice(1), given, all, textsOf, isDeleted ? ' --deleted only' : '').id;
 }
 
-/** Returns the path of a call, with its arguments. */
-export function pathOf({ path }: Operation, args: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
+/** Returns the path of a call, with its arguments. @throws CommandError for a value that would lead to another path */
+export function pathOf({ path, args }: Operation, given: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
+    const value = given[key] ?? '';
+    // URLs drop these segments, also where they are percent-encoded (WHATWG URL §4.4).
+    if (!['', '.', '..'].includes(value)) return encodeURIComponent(value);
+    const label = args.find((argument) => argument.key === key)?.label ?? key;
+    throw usage(`The argument for the ${label} must not be ${value === '' ? 'empty' : value}.`);
+  });
 }
 
 /** Properties by which people know objects, for suggestions. */
