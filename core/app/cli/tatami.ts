@@ -13,7 +13,7 @@ import type { CleanStart } from './clean-start.ts';
 import { candidatesOf, completionScript, shells, type Shell } from './completion.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
 import type { InitOptions } from './init.ts';
-import { CommandError, exitCodes, fail, printLines, printResult, say } from './lib/output.ts';
+import { CommandError, endWithReader, exitCodes, fail, printLines, printResult, say } from './lib/output.ts';
 import type { ApiOptions } from './operations/api.ts';
 import { addOperations } from './operations/commands.ts';
 import type { ReplayRunOptions } from './plugin/replay.ts';
@@ -22,6 +22,7 @@ import type { ServeFlags } from './serve.ts';
 
 /** Ends the process where the command fails. */
 export async function tatami({ folder, args }: CleanStart): Promise<void> {
+  endWithReader();
   const asJson = { json: args.includes('--json') };
   const { program, handlesInterrupt } = createProgram(args, folder);
   // Other commands end at once, and can be run again.

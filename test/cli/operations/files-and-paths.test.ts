@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../../app.ts';
+import { programCommand } from '../../program.ts';
 import { collect, spawnTatami, tatami, temporary, type CliResult } from '../tatami.ts';
 
 let app: TestApp;
@@ -93,6 +94,20 @@ describe('files', () => {
     ]);
     expect(await Bun.file(dir.path('new')).exists()).toBe(false);
   });
+});
+
+test('a command whose output is not read to its end ends quietly, as at SIGPIPE', async () => {
+  // More than a pipe holds.
+  const description = 'Steps\n'.repeat(30_000);
+  await app.call('PATCH', '/api/v1/issues/ENG-2', { description });
+  const script = 'set -o pipefail; "$@" | head -c 1';
+  const child = Bun.spawn(['bash', '-c', script, 'bash', ...programCommand(['issues', 'show', 'ENG-2'])], {
+    env: { ...process.env, ...env() },
+    stderr: 'pipe',
+    stdout: 'ignore',
+  });
+  const err = await new Response(child.stderr).text();
+  expect([await child.exited, err]).toEqual([141, `Using the server ${app.url}, from TATAMI_SERVER.\n`]);
 });
 
 test('the stream prints each event of its types as one line of JSON', async () => {

@@ -21,6 +21,8 @@ export const exitCodes = {
   loginNeeded: 4,
   tryLater: 75,
   interrupted: 130,
+  /** As of a program that SIGPIPE ends. */
+  brokenPipe: 141,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -32,6 +34,7 @@ const codeOf: Record<ExitCode, string> = {
   4: 'unauthorized',
   75: 'unavailable',
   130: 'interrupted',
+  141: 'broken_pipe',
 };
 
 /** A failure that is the user's to mend: printed without a stack. */
@@ -68,6 +71,14 @@ export function printResult<T>(
 ): void {
   const text = options.json ? printableJson(value) : printableLines(lines(printableCopy(value)));
   process.stdout.write(`${text}\n`);
+}
+
+/** Ends the process quietly once nobody reads its output: `tatami issues list --all | head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: Error & { code?: string }) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe);
+    throw error;
+  });
 }
 
 /** A piece of a file on stdout. */
