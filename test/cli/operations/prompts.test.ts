@@ -76,6 +76,15 @@ describe('an editor', () => {
     expect([seen(), (await read(`issues/${id}`)).description]).toEqual(['Draft', 'Final']);
   });
 
+  test('takes interrupts for itself', async () => {
+    const { id, identifier } = await createIssue();
+    const words = ['issues', 'update', identifier, '--editor'];
+    const editor = `#!/bin/sh\ntrap 'printf Survived > "$1"; exit 0' INT\necho 'Interrupt me.'\nread _\n`;
+    writeFileSync(dir.path('patient'), editor, { mode: 0o755 });
+    const { code } = await answered(words, 'Interrupt me.', '\u0003', { EDITOR: dir.path('patient') });
+    expect([code, (await read(`issues/${id}`)).description]).toEqual([0, 'Survived']);
+  });
+
   test('opens in a terminal for a text that is required and missing', async () => {
     const { id, identifier } = await createIssue();
     const { code } = await answered(['comments', 'create', identifier], 'Typed', '', { NEW_TEXT: 'Typed' });

@@ -27,12 +27,27 @@ export async function edited(flag: string, text: string): Promise<string> {
     const child = Bun.spawn(['sh', '-c', `${editor} "$1"`, 'sh', path], {
       stdio: ['inherit', 'inherit', 'inherit'],
     });
-    if ((await child.exited) !== 0) throw new CommandError(`${editor} failed, so nothing was sent.`);
+    if ((await withoutInterrupts(child.exited)) !== 0)
+      throw new CommandError(`${editor} failed, so nothing was sent.`);
     const saved = readFileSync(path, 'utf8').replace(/\n$/, '');
     if (saved === text) throw new CommandError('The text was not changed, so nothing was sent.');
     return saved;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Ignores interrupts of the terminal during work of another program, which gets them as well. */
+async function withoutInterrupts<T>(work: Promise<T>): Promise<T> {
+  const ignore = (): void => undefined;
+  const others = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
+  process.on('SIGINT', ignore);
+  for (const other of others) process.off('SIGINT', other);
+  try {
+    return await work;
+  } finally {
+    for (const other of others) process.on('SIGINT', other);
+    process.off('SIGINT', ignore);
   }
 }
 
