@@ -48,3 +48,26 @@ test('a folder that cannot be packed at first ends the command', async () => {
   const ended = await tatami(['plugins', 'dev', dir.path('missing'), '--yes'], env());
   expect([ended.code, ended.out]).toEqual([1, '']);
 });
+
+test('a failed attempt is shown at once, also where it will be repeated; the next change enables a paused plugin', async () => {
+  const folder = dir.path('failing');
+  expect((await tatami(['plugins', 'new', 'failing', '--dir', folder])).code).toBe(0);
+  const source = readFileSync(`${folder}/plugin.ts`, 'utf8');
+  writeFileSync(
+    `${folder}/plugin.ts`,
+    source.replace('ctx.log.info', `throw new Error('boom'); ctx.log.info`),
+  );
+  const child = spawnTatami(['plugins', 'dev', folder, '--yes'], env());
+  const [output, messages] = [collect(child.stdout), collect(child.stderr)];
+  await messages.until((text) => text.includes('Watching'));
+  await createIssue('Third');
+  await output.until((text) => text.includes('retrying') && text.includes('Error: boom'));
+
+  await app.call('PATCH', '/api/v1/plugins/failing', { state: 'paused_by_admin' });
+  writeFileSync(`${folder}/plugin.ts`, source.replace('greeted', 'recovered'));
+  await output.until((text) => text.split('installed as plg_').length === 3);
+  await createIssue('Fourth');
+  await output.until((text) => text.includes('recovered'));
+  child.kill('SIGINT');
+  expect(await child.exited).toBe(130);
+});

@@ -2,7 +2,7 @@
 // no others; the help of the program lists the nouns.
 import { Option, type Command } from 'commander';
 import { remote } from '../arguments/options.ts';
-import { exampleOf, lowerFirst } from './table/help.ts';
+import { exampleOf, inputHelp, lowerFirst } from './table/help.ts';
 import type { Flag, Operation } from './table/operation.ts';
 import { handwritten, nounAliases, presets, verbAliases } from './table/shortcuts.ts';
 import { listNouns, operationsOf, verbsOf } from './table/table.ts';
@@ -88,18 +88,24 @@ function addCommand(
   ];
   command.description(texts.filter((text) => text !== '').join('\n\n'));
   const names = [
-    ...args.map(({ key, label, doc }) => ({ key, name: label.toLowerCase().replaceAll(' ', '-'), doc })),
+    ...args.map(({ key, label, doc }) => ({ key, name: argumentName(key, label, operation), doc })),
     ...fileArgument(operation),
   ];
   for (const { name, doc } of names) command.argument(`<${name}>`, plain(doc));
   for (const flag of flags) addFlag(command, flag);
   addCommonOptions(command, operation);
-  command.addHelpText('after', () => `\nExample:\n  ${exampleOf(operation)}`);
+  command.addHelpText('after', () => `${inputHelp(flags)}\nExample:\n  ${exampleOf(operation)}`);
   command.action(async (...given: unknown[]) => {
-    const values = Object.fromEntries(names.map(({ key }, index) => [key, String(given[index])]));
+    const values = Object.fromEntries(names.map(({ key }, index) => [key, [given[index]].flat().join(' ')]));
     const { perform } = await import('./perform.ts');
     await perform({ operation, args: values, options: command.opts(), folder, ...(body ? { body } : {}) });
   });
+}
+
+/** Words of a search need no quotes: an argument that is not part of the path takes all that follow. */
+function argumentName(key: string, label: string, { path }: Operation): string {
+  const name = label.toLowerCase().replaceAll(' ', '-');
+  return path.includes(`{${key}}`) ? name : `${name}...`;
 }
 
 const fileArgument = ({ answer }: Operation): { key: string; name: string; doc: string }[] =>

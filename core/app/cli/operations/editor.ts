@@ -14,8 +14,13 @@ export function saveDraft(flag: string, text: string): void {
   say(`Your text is saved. Send it with --${flag} @${path}.`);
 }
 
-/** @param text shown at first @returns the saved text @throws CommandError if the editor fails or the text is unchanged */
-export async function edited(flag: string, text: string): Promise<string> {
+/**
+ * @param text shown at first
+ * @param mustChange true if the text is stored already, or empty
+ * @returns the saved text
+ * @throws CommandError if the editor fails, or the text should have changed
+ */
+export async function edited(flag: string, text: string, mustChange: boolean): Promise<string> {
   const editor = readEditor();
   if (editor === null)
     throw usage(`There is no editor for --${flag}. Set VISUAL or EDITOR, such as EDITOR=nano.`);
@@ -30,7 +35,8 @@ export async function edited(flag: string, text: string): Promise<string> {
     if ((await withoutInterrupts(child.exited)) !== 0)
       throw new CommandError(`${editor} failed, so nothing was sent.`);
     const saved = readFileSync(path, 'utf8').replace(/\n$/, '');
-    if (saved === text) throw new CommandError('The text was not changed, so nothing was sent.');
+    if (mustChange && saved === text)
+      throw new CommandError('The text was not changed, so nothing was sent.');
     return saved;
   } finally {
     rmSync(folder, { recursive: true, force: true });

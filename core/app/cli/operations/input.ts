@@ -94,8 +94,13 @@ async function editedText(
   text: unknown,
   call: Call,
 ): Promise<string> {
-  const first = text ?? (operation.method === 'PATCH' ? await currentText(operation, args, key, call) : '');
-  return (await import('./editor.ts')).edited(name, String(first));
+  const { edited } = await import('./editor.ts');
+  if (text !== undefined) return edited(name, String(text), false);
+  return edited(
+    name,
+    operation.method === 'PATCH' ? await currentText(operation, args, key, call) : '',
+    true,
+  );
 }
 
 async function currentText(

@@ -39,7 +39,7 @@ export function pathOf({ path, args }: Operation, given: Readonly<Record<string,
 }
 
 /** Properties by which people know objects, for suggestions. */
-const known = ['pluginId', 'key', 'name', 'identifier', 'id'];
+const known = ['pluginId', 'key', 'name'];
 
 /**
  * Returns the error with the missing object in words, where the server has only its general message.
@@ -77,7 +77,14 @@ async function parentOf(
   call: Call,
 ): Promise<Named | null> {
   const [, segment = ''] = path.split('/');
-  return call<Named>('GET', `/${segment}/${encodeURIComponent(given[args[0]!.key] ?? '')}`).catch(() => null);
+  const { key, label, lookup } = args[0]!;
+  const typed = given[key] ?? '';
+  try {
+    const id = lookup ? await idOf(call, lookup, label, typed) : typed;
+    return await call<Named>('GET', `/${segment}/${encodeURIComponent(id)}`);
+  } catch {
+    return null;
+  }
 }
 
 interface Part {

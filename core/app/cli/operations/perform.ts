@@ -32,9 +32,11 @@ export async function perform(given: Given): Promise<void> {
   const drafts = new Map<string, string>();
   try {
     const body = await completeBody(given, values.body, { call, drafts });
-    if (operation.destroys && options.yes !== true && !isTried(options))
+    const mustConfirm = operation.destroys === true && options.yes !== true && !isTried(options);
+    if (mustConfirm && operation.args.length > 0)
       await confirm([operation.summary, ...Object.values(args)].join(': '));
     const request = await requestOf(given, { query: values.query, body }, call);
+    if (mustConfirm && operation.args.length === 0) await confirmAll(operation, request, call);
     await respond(given, request, { remote, call });
   } catch (error) {
     for (const [name, text] of drafts) (await import('./editor.ts')).saveDraft(name, text);
@@ -56,10 +58,31 @@ export const decisionLink = (page: string, args: Given['args'], { server }: Remo
   server.replace(/\/+$/, '') +
   page.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
 
+function requireTerminal(): void {
+  if (!process.stdin.isTTY) throw usage('There is no terminal to confirm this. Add --yes to confirm it.');
+}
+
 /** @param action such as `Delete a label: bug` @throws CommandError if it is declined, or cannot be confirmed */
 export async function confirm(action: string): Promise<void> {
-  if (!process.stdin.isTTY) throw usage('There is no terminal to confirm this. Add --yes to confirm it.');
+  requireTerminal();
   if (!(await isConfirmed(`${action}?`))) throw new CommandError('Nothing was changed.');
+}
+
+const listedMax = 10;
+
+/** Shows the objects that no argument names: those that a dry run would delete. */
+async function confirmAll(
+  { method, summary }: Operation,
+  { path, body }: Request,
+  call: Call,
+): Promise<void> {
+  requireTerminal();
+  const { data } = await call<{ data: { identifier?: string; id: string }[] }>(method, path, body, {
+    mode: 'simulate',
+  });
+  const names = data.slice(0, listedMax).map(({ identifier, id }) => identifier ?? id);
+  const more = data.length > names.length ? ` and ${data.length - names.length} more` : '';
+  await confirm(`${summary}: ${data.length === 0 ? 'none' : names.join(', ')}${more}`);
 }
 
 async function respond(given: Given, request: Request, target: Target): Promise<void> {

@@ -61,6 +61,7 @@ function createSession(call: Call, root: string, options: DevOptions, folder: st
         const how: InstallOptions = { ...options, replace: true, downgrade: true, probation: false };
         await installInput(call, { package: document }, how, { folder, isGranted: requests === granted });
         [granted, pluginId] = [requests, document.manifest.id];
+        await enable(call, pluginId);
         if (seen.size === 0) for (const { id } of await runsOf(call, pluginId)) seen.add(id);
       } catch (error) {
         // Without a first installation there is nothing to watch for.
@@ -75,12 +76,40 @@ function createSession(call: Call, root: string, options: DevOptions, folder: st
         return [];
       });
       for (const run of runs.toReversed()) {
-        if (seen.has(run.id) || isOpen(run)) continue;
-        seen.add(run.id);
+        if (seen.has(run.id) || seen.has(attemptOf(run)) || (isOpen(run) && run.error === null)) continue;
+        // A failed attempt that is repeated later is shown at once.
+        seen.add(isOpen(run) ? attemptOf(run) : run.id);
         printResult(run, options, () => runLines(printableCopy(run)));
+        if (run.error) await tellState(call, pluginId);
       }
     },
   };
+}
+
+const attemptOf = ({ id, attempt }: Run): string => `${id}:${attempt}`;
+
+interface Standing {
+  readonly state: string;
+  readonly stateReason: string | null;
+}
+
+const pathOf = (plugin: string): string => `/plugins/${encodeURIComponent(plugin)}`;
+const isActive = ({ state }: Standing): boolean => state === 'active' || state === 'probation';
+
+/** Failures may have disabled the plugin before the change. */
+async function enable(call: Call, plugin: string): Promise<void> {
+  if (!isActive(await call<Standing>('GET', pathOf(plugin))))
+    await call('PATCH', pathOf(plugin), { state: 'active' });
+}
+
+/** Says that failures have disabled the plugin. */
+async function tellState(call: Call, plugin: string): Promise<void> {
+  const standing = await call<Standing>('GET', pathOf(plugin));
+  const { state, stateReason } = standing;
+  if (!isActive(standing))
+    say(
+      printable(`${plugin} is ${state}: ${stateReason ?? 'no reason is known'} The next change enables it.`),
+    );
 }
 
 function requestsOf({ version: _version, description: _description, ...requests }: PluginManifest): string {
@@ -88,8 +117,7 @@ function requestsOf({ version: _version, description: _description, ...requests 
 }
 
 async function runsOf(call: Call, plugin: string): Promise<Run[]> {
-  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${runsRead}`;
-  return (await call<{ data: Run[] }>('GET', path)).data;
+  return (await call<{ data: Run[] }>('GET', `${pathOf(plugin)}/runs?limit=${runsRead}`)).data;
 }
 
 interface Changes {

@@ -6,6 +6,22 @@ import { verbsOf } from './table.ts';
 export const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text;
 
+/** Returns the ways to give values, which no flag tells. */
+export function inputHelp(flags: readonly Flag[]): string {
+  const isInBody = flags.some((flag) => flag.in === 'body' && flag.type !== 'boolean');
+  const hasTime = flags.some(({ type }) => type === 'time');
+  return (
+    [
+      ...(isInBody
+        ? ['Values: @FILE is the content of a file, - standard input; @@ begins a text with @.']
+        : []),
+      ...(hasTime ? ['Times: ISO 8601, 2h for two hours ago, +2h for in two hours.'] : []),
+    ]
+      .map((line) => `\n${line}`)
+      .join('') + (isInBody || hasTime ? '\n' : '')
+  );
+}
+
 /** Arguments of examples, by label. Objects without a name are given by a shortened id. */
 const samples: Readonly<Record<string, string>> = {
   issue: 'ENG-12',

@@ -44,7 +44,6 @@ export const presets: readonly Preset[] = [
 export const columns: Readonly<Record<string, readonly string[]>> = {
   'issues.list': ['identifier', 'title', 'state', 'priority', 'assignee', 'labels', 'updatedAt'],
   'labels.list': ['id', 'name', 'color', 'team'],
-  'plugins.list': ['pluginId', 'pluginVersion', 'mode', 'state', 'id', 'waitsFor'],
   'plugins.versions': ['version', 'publisher', 'installedAt', 'replacedAt', 'sha256'],
   'plugins.scheduled': ['name', 'dueAt', 'data', 'hasHandler'],
   'plugins.routes': ['name', 'method', 'auth', 'url'],
@@ -70,7 +69,7 @@ export const columns: Readonly<Record<string, readonly string[]>> = {
     'createdAt',
   ],
   'grants.list': ['id', 'client', 'member', 'resource', 'scopes', 'lastUsedAt', 'revokedAt'],
-  'search.query': ['issue', 'snippet'],
+  'search.query': ['issue.identifier', 'issue.title', 'issue.state', 'issue.priority', 'highlights.text'],
   'comments.list': ['id', 'author', 'body', 'createdAt'],
   'reactions.list': ['emoji', 'count', 'who'],
   'reactions.list-on-issue': ['emoji', 'count', 'who'],

@@ -1,5 +1,6 @@
 // Displays installed plugins: state, mode, scopes and what they still need.
 import { effectiveMode } from '../../../../features/plugins/offline.ts';
+import { tableOf } from '../../lib/table.ts';
 import { waitWords, type Run } from './runs.ts';
 import type { InstallMode } from '../../../../features/plugins/installs/contract.ts';
 
@@ -100,12 +101,15 @@ interface ListedPlugin extends PluginStatus {
 }
 
 export function pluginsView(all: readonly ListedPlugin[]): string {
-  return [...all.map(pluginLine), ...howToEnd(all)].join('\n');
+  return [
+    ...tableOf([['PLUGIN', 'VERSION', 'MODE', 'STATE', 'ID'], ...all.map(pluginRow)]),
+    ...howToEnd(all),
+  ].join('\n');
 }
 
-function pluginLine({ pluginId, pluginVersion, id, waitsFor, ...standing }: ListedPlugin): string {
-  const wait = waitsFor ? `  ${waitWords(waitsFor)}` : '';
-  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${modeNow(standing).padEnd(9)} ${stateNow(standing).padEnd(24)} ${id}${wait}`;
+function pluginRow({ pluginId, pluginVersion, id, waitsFor, ...standing }: ListedPlugin): string[] {
+  const wait = waitsFor ? `, ${waitWords(waitsFor)}` : '';
+  return [pluginId, pluginVersion, modeNow(standing), stateNow(standing) + wait, id];
 }
 
 /** One line for all plugins on probation. */

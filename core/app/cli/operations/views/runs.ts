@@ -24,6 +24,8 @@ export interface Run {
   /** The budget for which it waits. */
   waitsFor: { quantity: string; until: string } | null;
   createdAt: string;
+  /** Number of attempts so far. */
+  attempt: number;
   cpuMs: number | null;
   effects: Effect[];
   logs: { level: string; message: string }[];

@@ -68,9 +68,11 @@ function listText(values: readonly unknown[]): string {
   return `${shown.join(', ')}${values.length > shown.length ? ` and ${values.length - shown.length} more` : ''}`;
 }
 
-/** `createdAt` → `CREATED` */
-const headingOf = (name: string): string =>
-  name
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+/** `createdAt` → `CREATED`, `issue.title` → `TITLE` if no other column ends so */
+const headingOf = (name: string, names: readonly string[]): string =>
+  (names.filter((one) => lastOf(one) === lastOf(name)).length === 1 ? lastOf(name) : name)
     .replace(/(At|_at)$/, '')
     .replaceAll(/([A-Z])/g, ' $1')
     .replaceAll('_', ' ')
@@ -92,22 +94,29 @@ export function tableLines(
   );
   const used = columns.map((_, index) => !isShort || rows.some((row) => row[index] !== '-'));
   const kept = (row: readonly string[]): string[] => row.filter((_, index) => used[index]);
-  return tableOf(fitted([kept(columns.map(headingOf)), ...rows.map(kept)], width));
+  return tableOf(fitted([kept(columns.map((name) => headingOf(name, columns))), ...rows.map(kept)], width));
 }
 
 const gap = 2;
 const cellWidthMin = 12;
+/** A part of an id is of no use. */
+const isId = (cell: string): boolean => /^[a-z]{3}_[0-9a-z]{26}$/.test(cell);
 
-function fitted(rows: string[][], width: number | undefined): string[][] {
+/** Shortens columns until the rows fit, the widest first. */
+function fitted(rows: readonly (readonly string[])[], width: number | undefined): string[][] {
   const widths = (rows[0] ?? []).map((_, index) =>
     Math.max(...rows.map((row) => Bun.stringWidth(row[index]!))),
   );
-  const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - (width ?? Infinity);
-  if (excess <= 0) return rows;
-  const flexible = widths.map((one, index) => (rows.some((row) => isAddress(row[index]!)) ? 0 : one));
-  const widest = flexible.indexOf(Math.max(...flexible));
-  const widthMax = Math.max(cellWidthMin, widths[widest]! - excess);
-  return rows.map((row) => row.map((cell, index) => (index === widest ? shortened(cell, widthMax) : cell)));
+  const isFixed = widths.map((_, index) => rows.some((row) => isAddress(row[index]!) || isId(row[index]!)));
+  let excess = widths.reduce((sum, one) => sum + one + gap, -gap) - (width ?? Infinity);
+  while (excess > 0) {
+    const flexible = widths.map((one, index) => (isFixed[index] || one <= cellWidthMin ? 0 : one));
+    const widest = flexible.indexOf(Math.max(...flexible));
+    if (flexible[widest] === 0) break;
+    widths[widest]!--;
+    excess--;
+  }
+  return rows.map((row) => row.map((cell, index) => shortened(cell, widths[index]!)));
 }
 
 /**
@@ -137,18 +146,25 @@ function fieldText(value: unknown): string {
   if (typeof value === 'string') return printable(value);
   if (value === null || typeof value !== 'object') return cellOf(value);
   if (isEmpty(value)) return '-';
-  if (Array.isArray(value)) return value.map(elementText).join(', ');
+  if (Array.isArray(value)) return value.map(elementText).join(value.some(isUnnamed) ? '; ' : ', ');
   return elementText(value);
 }
 
-/** `Ana (usr_…)`, and JSON for an object without a name. */
+/** `Ana (usr_…)`; without a name, `issues 2, completed 1`, and JSON for what is nested. */
 function elementText(value: unknown): string {
   if (value === null || typeof value !== 'object') return cellOf(value);
   const { identifier, name, id } = value as Item;
   const named = [identifier, name].find((one) => typeof one === 'string');
-  if (named === undefined) return printable(JSON.stringify(value));
-  return printable(typeof id === 'string' ? `${String(named)} (${id})` : String(named));
+  if (named !== undefined)
+    return printable(typeof id === 'string' ? `${String(named)} (${id})` : String(named));
+  const parts = Object.entries(value);
+  if (parts.some(([, part]) => typeof part === 'object' && part !== null))
+    return printable(JSON.stringify(value));
+  return parts.map(([part, one]) => `${printable(part)} ${cellOf(one)}`).join(', ');
 }
+
+const isUnnamed = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !('name' in value || 'identifier' in value);
 
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;

@@ -17,10 +17,12 @@ const delivery: View = async (value) => (await import('./deliveries.ts')).delive
 const plugin: View = async (value) => (await import('./plugins.ts')).pluginView(value);
 
 export const views: Readonly<Record<string, View>> = {
-  'boards.cards': async (value) => (await import('./board.ts')).boardView(value),
+  'boards.cards': async (value) => (await import('./issues.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
+  'issues.bulk-update': async (value) => (await import('./issues.ts')).changesView(value),
   'issues.trail': async (value) => (await import('./trail.ts')).trailView(value),
+  'openapi.get': async (value) => JSON.stringify(value, null, 2),
   'plugins.call-action': run,
   'plugins.get': plugin,
   'plugins.list': async (value) => (await import('./plugins.ts')).pluginsView(value),

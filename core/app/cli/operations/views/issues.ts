@@ -1,4 +1,5 @@
-// Displays a board: its columns from left to right, each with its first cards.
+// Displays boards, and the changes of many issues.
+import { displayValue } from './runs.ts';
 
 interface Cell {
   readonly cards?: readonly { readonly identifier: string; readonly title: string }[];
@@ -19,6 +20,7 @@ interface Board {
   readonly elsewhere: number;
 }
 
+/** Columns from left to right, each with its first cards. */
 export function boardView({ board, columns, lanes, elsewhere }: Board): string {
   const titles = new Map(lanes?.map(({ key, title }) => [key, title]));
   const outside = elsewhere === 0 ? [] : ['', `${elsewhere} in no column`];
@@ -36,4 +38,21 @@ function columnLines(column: Column, laneTitles: ReadonlyMap<string, string>): s
 function cardLines({ cards = [], pageInfo }: Cell): string[] {
   const lines = cards.map(({ identifier, title }) => `    ${identifier}  ${title}`);
   return pageInfo?.hasNextPage ? [...lines, '    …'] : lines;
+}
+
+interface ChangedIssue {
+  readonly identifier: string;
+  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+}
+
+/** `ENG-2  state: In Progress → Todo, priority: low → high` */
+export function changesView(issues: readonly ChangedIssue[]): string {
+  return issues
+    .map(({ identifier, changes }) => {
+      const parts = Object.entries(changes).map(
+        ([field, { from, to }]) => `${field}: ${displayValue(from)} → ${displayValue(to)}`,
+      );
+      return `${identifier}  ${parts.length === 0 ? 'no change' : parts.join(', ')}`;
+    })
+    .join('\n');
 }
