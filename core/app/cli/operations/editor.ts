@@ -28,8 +28,8 @@ export async function edited(flag: string, text: string, mustChange: boolean): P
   const path = join(folder, `${flag}.md`);
   try {
     writeFileSync(path, text, { mode: 0o600 });
-    // An editor may have arguments: `code --wait`.
-    const child = Bun.spawn(['sh', '-c', `${editor} "$1"`, 'sh', path], {
+    // An editor may have arguments: `code --wait`. The trap keeps the shell until the editor ends, also after Ctrl-C.
+    const child = Bun.spawn(['sh', '-c', `trap : INT; ${editor} "$1"`, 'sh', path], {
       stdio: ['inherit', 'inherit', 'inherit'],
     });
     if ((await withoutInterrupts(child.exited)) !== 0)
