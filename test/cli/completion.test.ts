@@ -158,3 +158,19 @@ describe.each([
     });
   });
 });
+
+// Others may have filled the folder.
+test('names of files are text for bash, and those with control characters are no candidates', async () => {
+  using other = temporary();
+  for (const file of ['evil$(touch pwned).md', 'line\nissues\u001b[31m.md'])
+    writeFileSync(other.path(file), '');
+  const script = `eval "$("$0" completion bash)"
+    COMP_LINE='tatami comments create ENG-1 --body @'"$1" COMP_POINT=\${#COMP_LINE}
+    COMP_WORDS=(tatami comments create ENG-1 --body @ "$1") COMP_CWORD=6
+    _tatami "$0" "$1" @
+    eval "printf '%s|' \${COMPREPLY[*]}"`;
+  const candidates = (start: string): string =>
+    Bun.spawnSync(['bash', '-c', script, launcher, start], { cwd: other.path('.'), env }).stdout.toString();
+  expect(candidates('ev')).toBe('evil$(touch pwned).md|');
+  expect(candidates('li')).toBe('|');
+});

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command, Option } from 'commander';
+import { printable } from '../../platform/lib/text/printable.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -29,6 +30,8 @@ _tatami() {
   local before=\${words[last]%"$2"}
   COMPREPLY=()
   while IFS=$'\\t' read -r word _; do
+    # Bash inserts candidates as they are, and a name of a file may contain syntax.
+    if [[ $word == *@* ]]; then printf -v word '%s%q' "$before" "\${word#"$before"}"; fi
     case $word in
       ${filesLine}) compopt -o default 2>/dev/null || COMPREPLY+=($(compgen -f -- "$2")) ;;
       */) compopt -o nospace 2>/dev/null; COMPREPLY+=("\${word#"$before"}") ;;
@@ -191,10 +194,14 @@ const takesFile = (name: string): boolean => /(^|-)(file|dir|path|package|copy)$
 function filesAfter(mark: string, path: string, folder: string): string[] {
   const start = path.slice(0, path.lastIndexOf('/') + 1);
   try {
-    return readdirSync(resolve(folder, start), { withFileTypes: true })
-      .map((entry) => `${start}${entry.name}${entry.isDirectory() ? '/' : ''}`)
-      .filter((name) => name.startsWith(path) && (path !== start || !name.startsWith(`${start}.`)))
-      .map((name) => mark + name);
+    return (
+      readdirSync(resolve(folder, start), { withFileTypes: true })
+        .map((entry) => `${start}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+        .filter((name) => name.startsWith(path) && (path !== start || !name.startsWith(`${start}.`)))
+        // Candidates are lines, and shells show them as they are.
+        .filter((name) => printable(name) === name)
+        .map((name) => mark + name)
+    );
   } catch {
     return [];
   }
