@@ -225,11 +225,14 @@ describe('api', () => {
     [['POST', '/issues', 'title'], 2, 'A field must be name=value, not "title".'],
     [['POST', '/issues', 'set=1', 'set.priority=high'], 2, 'set.priority=high sets a part of set'],
     [['POST', '/issues', '--input', `${import.meta.path}`], 2, '--input is not JSON'],
+    [['POST', '/issues', '--input', dir.path('list.json')], 2, '--input must be a JSON object.'],
+    [['POST', '/issues', 'set={}', 'set.__proto__.priority=high'], 2, '__proto__'],
     [['POST', '/issues', '--input', '/nonexistent/body.json'], 1, '/nonexistent/body.json'],
     [['POST', '/issues', 'team=ENG', 'title=x', 'priority=hgih'], 2, 'priority: '],
     [['GET', '/issues/ENG-999'], 1, ''],
     [['GET', '/nowhere'], 1, ''],
   ];
+  beforeAll(() => writeFileSync(dir.path('list.json'), '[{"title":"In a list"}]'));
   test.each(wrong)('`%p` fails with exit %i', async (args, exitCode, said) => {
     const since = await app.lastSequence();
     const { code, json } = await api(...args);

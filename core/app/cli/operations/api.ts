@@ -85,8 +85,16 @@ async function bodyOf(
 
 async function readInput(input: string, folder: string): Promise<Record<string, unknown>> {
   const text = input === '-' ? await Bun.stdin.text() : readFileSync(resolve(folder, input), 'utf8');
+  const value = jsonOf(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw usage('--input must be a JSON object.');
+}
+
+/** @throws CommandError */
+function jsonOf(text: string): unknown {
   try {
-    return { ...(parseJsonText(text) as object) };
+    return parseJsonText(text);
   } catch (cause) {
     throw usage(`--input is not JSON: ${(cause as Error).message}.`, cause);
   }
@@ -97,6 +105,8 @@ function setField(target: Record<string, unknown>, field: string, isText: boolea
   const at = field.indexOf('=');
   if (at < 1) throw usage(`A field must be name=value, not "${field}".`);
   const names = isText ? [field.slice(0, at)] : field.slice(0, at).split('.');
+  // It would change the prototype of the value before it.
+  if (names.includes('__proto__')) throw usage(`A property may not be named __proto__, as in "${field}".`);
   const text = field.slice(at + 1);
   const file = resolve(folder, text.slice(1));
   const value =
