@@ -1,8 +1,9 @@
 // `tatami proposals approve PROPOSAL` and `tatami proposals approve --all`.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { counted } from '../../platform/lib/text/words.ts';
+import { printableCopy } from '../../platform/lib/text/printable.ts';
 import { usage } from './lib/flags.ts';
-import { CommandError, exitCodes, printResult, say } from './lib/output.ts';
+import { CommandError, exitCodes, printResult, say, type ExitCode } from './lib/output.ts';
 import { callOf, readAll, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
 import { explained } from './operations/names.ts';
 import { confirm, decisionLink, perform } from './operations/perform.ts';
@@ -47,16 +48,14 @@ async function approveAll(options: ApproveOptions): Promise<void> {
   const open = (await readAll<Proposal>(call, `/proposals?status=open${of}`)).toReversed();
   if (remote.access !== null && open.length > 0) throw undecided(open, remote);
   if (options.yes !== true && open.length > 0) {
-    say(proposalsView(open));
+    say(proposalsView(printableCopy(open)));
     await confirm(`Approve ${counted(open.length, 'proposal')}`);
   }
-  const outcomes: Outcome[] = [];
-  for (const proposal of open) outcomes.push(await approved(call, proposal));
-  const failed = outcomes.filter(({ error }) => error !== null);
+  const { outcomes, exitCode } = await approvedInTurn(call, open);
   printResult(outcomes, options, (shown) =>
     shown.length === 0 ? 'No proposals are open.' : shown.map(outcomeLine).join('\n'),
   );
-  if (failed.length > 0) process.exitCode = exitCodes.failed;
+  process.exitCode = exitCode;
 }
 
 /** @param plugin id of the install, or of the plugin @throws ApiCallError not_found */
@@ -85,17 +84,35 @@ interface Outcome {
   readonly error: string | null;
 }
 
-/** Approves the revision that was listed, so that nobody approves effects that they did not see. */
-async function approved(call: Call, { id, title, status, revision }: Proposal): Promise<Outcome> {
-  try {
-    const decided = await call<Proposal>('POST', `/proposals/${encodeURIComponent(id)}/approve`, {
-      revision,
-    });
-    return { id, title, status: decided.status, error: null };
-  } catch (error) {
-    if (!(error instanceof ApiCallError) || error.status === 401 || error.status === 0) throw error;
-    return { id, title, status, error: error.message };
+/** Ends early if no further request can succeed. @throws ApiCallError if the first one says so, because nothing is done then */
+async function approvedInTurn(
+  call: Call,
+  open: readonly Proposal[],
+): Promise<{ outcomes: Outcome[]; exitCode: ExitCode }> {
+  const outcomes: Outcome[] = [];
+  let exitCode: ExitCode = exitCodes.ok;
+  for (const proposal of open) {
+    try {
+      outcomes.push(await approved(call, proposal));
+    } catch (error) {
+      if (!(error instanceof ApiCallError)) throw error;
+      const { id, title, status } = proposal;
+      const endCode = error.status === 401 ? exitCodes.loginNeeded : exitCodes.tryLater;
+      const isEnd = [0, 401].includes(error.status);
+      if (isEnd && outcomes.length === 0) throw error;
+      outcomes.push({ id, title, status, error: error.message });
+      if (isEnd) return { outcomes, exitCode: endCode };
+      exitCode = exitCodes.failed;
+    }
   }
+  return { outcomes, exitCode };
+}
+
+/** Approves the revision that was listed, so that nobody approves effects that they did not see. */
+async function approved(call: Call, { id, title, revision }: Proposal): Promise<Outcome> {
+  const path = `/proposals/${encodeURIComponent(id)}/approve`;
+  const { status } = await call<Proposal>('POST', path, { revision });
+  return { id, title, status, error: null };
 }
 
 const outcomeLine = ({ id, title, status, error }: Outcome): string =>

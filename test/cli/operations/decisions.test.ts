@@ -80,6 +80,44 @@ describe('proposals approve --all', () => {
     expect((await decide('--all', '--json')).json).toEqual([]);
   });
 
+  test('reports the proposals that were approved before the key was revoked', async () => {
+    let approvals = 0;
+    // Passes requests on until the second approval.
+    await using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        if (request.method === 'POST' && ++approvals > 1) {
+          const error = { code: 'unauthorized', message: 'The key was revoked.' };
+          return Response.json({ error }, { status: 401 });
+        }
+        const { pathname, search } = new URL(request.url);
+        const { method, headers } = request;
+        const body = method === 'POST' ? await request.text() : null;
+        const response = await fetch(app.url + pathname + search, { method, headers, body });
+        return new Response(await response.text(), { status: response.status });
+      },
+    });
+    const args = [
+      'proposals',
+      'approve',
+      '--all',
+      '--yes',
+      '--json',
+      '--server',
+      `http://127.0.0.1:${server.port}`,
+    ];
+    const { code, json } = await tatami(args, { TATAMI_TOKEN: approver });
+    expect([code, json]).toMatchObject([
+      4,
+      [
+        { id: ids[0], status: 'approved', error: null },
+        { id: ids[1], error: expect.stringContaining('The key was revoked.') },
+      ],
+    ]);
+    expect(await priorities()).toEqual(['high', 'low', 'none']);
+  });
+
   test('approves only the proposals of a plugin with --install', async () => {
     await install(
       app.call,
