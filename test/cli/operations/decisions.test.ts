@@ -189,3 +189,28 @@ describe('a plugin', () => {
     expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('There is no plugin counter')]);
   });
 });
+
+test('a command that cannot wait for what it started says that it started it', async () => {
+  await install(
+    app.call,
+    await packSource(`{ id: 'actor', version: '1.0.0', engines: { tatami: '*' },
+      actions: { greet: { title: 'Greet', target: 'none', handle: () => 'hello' } } }`),
+  );
+  await using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request;
+      if (method === 'GET')
+        return Response.json({ error: { code: 'forbidden', message: 'Not for you.' } }, { status: 403 });
+      const { pathname } = new URL(request.url);
+      const body = await request.text();
+      const response = await fetch(app.url + pathname, { method, headers, body });
+      return new Response(await response.text(), { status: response.status });
+    },
+  });
+  const args = ['plugins', 'action', 'actor', 'greet', '--server', `http://127.0.0.1:${server.port}`];
+  const { code, err } = await tatami(args, { TATAMI_TOKEN: app.workspace.apiKey });
+  expect([code, err]).toEqual([1, expect.stringMatching(/^The request succeeded as run_\w+;/m)]);
+  expect(err).toContain('Not for you.');
+});

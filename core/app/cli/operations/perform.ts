@@ -138,7 +138,12 @@ async function respondWithValue(given: Given, request: Request, { remote, call }
   const wait =
     isTried(options) || options.wait === false ? undefined : (await import('./waits.ts')).waits[operation.id];
   if (!wait) return print(given, written);
-  const ended = await wait.until(call, written as { id: string; status: string }, args);
+  const begun = written as { id: string; status: string };
+  const ended = await wait.until(call, begun, args).catch((error: unknown) => {
+    // Otherwise the error would seem to be that of the write, which would be repeated.
+    say(printable(`The request succeeded as ${begun.id}; waiting for its end failed.`));
+    throw error;
+  });
   await print(given, ended);
   if (wait.failed(ended)) process.exitCode = exitCodes.failed;
 }
