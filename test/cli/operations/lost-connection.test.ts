@@ -121,3 +121,9 @@ test('a dry run whose connection drops is not repeated, because nothing is unkno
   expect([tried.code, tried.json.error.code, proxy.writes()]).toEqual([75, 'unreachable', 1]);
   expect(await app.eventTypes(since)).toEqual([]);
 });
+
+test('a write to a host that does not exist is not repeated, because nothing was sent', async () => {
+  const { code, json, err } = await run('http://tatami.invalid', 'labels', 'create', '--name', 'Unsent');
+  expect([code, json.error.code]).toEqual([75, 'unreachable']);
+  expect(err).not.toContain('Repeating');
+});

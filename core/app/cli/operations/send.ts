@@ -94,8 +94,8 @@ export async function once<T>(
       if (attempt > 1) say('The repeated request succeeded; the write took effect once.');
       return answer;
     } catch (error) {
-      // A refused connection carried no request. A simulation writes nothing.
-      const isUnknown = isLost(error) && mode !== 'simulate' && !(attempt === 1 && isRefused(error));
+      // Without a connection, no request was sent. A simulation writes nothing.
+      const isUnknown = isLost(error) && mode !== 'simulate' && !(attempt === 1 && isUnconnected(error));
       if (!isUnknown) throw error;
       if (attempt === attemptsMax) throw unknownOutcome(error, idempotencyKey);
       say('The connection was lost during the write. Repeating it with the same idempotency key.');
@@ -106,9 +106,12 @@ export async function once<T>(
 
 const isLost = (error: unknown): error is ApiCallError => error instanceof ApiCallError && error.status === 0;
 
-function isRefused({ cause }: ApiCallError): boolean {
-  const { code } = (cause ?? {}) as { code?: string };
-  return code === 'ConnectionRefused' || code === 'ECONNREFUSED';
+/** Codes of refused connections and of hosts that do not exist. */
+const unconnected = new Set(['ConnectionRefused', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+function isUnconnected({ cause }: ApiCallError): boolean {
+  const { code = '' } = (cause ?? {}) as { code?: string };
+  return unconnected.has(code);
 }
 
 function unknownOutcome(cause: ApiCallError, key: string): CommandError {
