@@ -16,7 +16,7 @@ import { once, pathWithQuery, readPages, transfer, write, type Page, type Reques
 import { decisionPages } from './table/shortcuts.ts';
 import type { Options } from './values.ts';
 
-/** What a command needs besides its input. */
+/** Server of a command, and the client for it. */
 interface Target {
   readonly remote: Remote;
   readonly call: Call;

@@ -1,4 +1,4 @@
-// What the API does not tell about its commands: other names, calls with fixed values, and columns that people prefer.
+// Facts about commands that the API does not have: other names, calls with fixed values, and columns that people prefer.
 
 /** Other names of nouns, besides the singular. */
 export const nounAliases: Readonly<Record<string, string>> = { 'oauth-apps': 'apps' };
