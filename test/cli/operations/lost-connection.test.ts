@@ -127,3 +127,26 @@ test('a write to a host that does not exist is not repeated, because nothing was
   expect([code, json.error.code]).toEqual([75, 'unreachable']);
   expect(err).not.toContain('Repeating');
 });
+
+test('a write to which a proxy never gets a response exits with 75 and a key', async () => {
+  let writes = 0;
+  using gateway = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      writes++;
+      const { pathname } = new URL(request.url);
+      await fetch(app.url + pathname, {
+        method: 'POST',
+        headers: request.headers,
+        body: await request.text(),
+      });
+      return new Response('', { status: 504, headers: { 'retry-after': '0' } });
+    },
+  });
+  const create = ['issues', 'create', '--team', 'ENG', '--title', 'Behind a gateway'];
+  const { code, json } = await run(gateway.url.origin, ...create);
+  expect([code, json.error.message]).toEqual([75, expect.stringContaining('--idempotency-key')]);
+  expect(writes).toBeGreaterThan(1);
+  expect(await titles('Behind a gateway')).toEqual(['Behind a gateway']);
+});

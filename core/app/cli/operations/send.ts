@@ -94,6 +94,7 @@ export async function once<T>(
       if (attempt > 1) say('The repeated request succeeded; the write took effect once.');
       return answer;
     } catch (error) {
+      if (isUnanswered(error) && mode !== 'simulate') throw unknownOutcome(error, idempotencyKey);
       // Without a connection, no request was sent. A simulation writes nothing.
       const isUnknown = isLost(error) && mode !== 'simulate' && !(attempt === 1 && isUnconnected(error));
       if (!isUnknown) throw error;
@@ -105,6 +106,11 @@ export async function once<T>(
 }
 
 const isLost = (error: unknown): error is ApiCallError => error instanceof ApiCallError && error.status === 0;
+
+/** Returns true where a proxy got no response, or the first request with the key has not ended, after all attempts of the client. */
+const isUnanswered = (error: unknown): error is ApiCallError =>
+  error instanceof ApiCallError &&
+  ([502, 504].includes(error.status) || error.code === 'idempotency_in_progress');
 
 /** Codes of refused connections and of hosts that do not exist. */
 const unconnected = new Set(['ConnectionRefused', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
