@@ -72,6 +72,10 @@ export async function ended(child: ReturnType<typeof spawnTatami>): Promise<CliR
     new Response(child.stderr).text(),
     child.exited,
   ]);
+  return resultOf(code, out, err);
+}
+
+export function resultOf(code: number, out: string, err: string): CliResult {
   return {
     code,
     out,

@@ -130,18 +130,25 @@ function unknownOutcome(cause: ApiCallError, key: string): CommandError {
 
 /** Sends a request without the client, for bodies that are not JSON. @throws ApiCallError */
 export async function transfer(
-  { server, token }: Remote,
+  { server, token, access }: Remote,
   { method }: Operation,
   { path, query }: Request,
   init: { readonly body?: Blob; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> {
-  const headers = { ...init.headers, authorization: `Bearer ${await tokenNow(token)}` };
-  const url = apiOf(server) + pathWithQuery(path, query);
-  const response = await fetch(url, { method, headers, body: init.body ?? null, redirect: 'manual' }).catch(
-    (cause: unknown) => {
-      throw unreachable(server, cause);
-    },
-  );
+  const send = async (): Promise<Response> => {
+    const headers = { ...init.headers, authorization: `Bearer ${await tokenNow(token)}` };
+    const url = apiOf(server) + pathWithQuery(path, query);
+    return fetch(url, { method, headers, body: init.body ?? null, redirect: 'manual' }).catch(
+      (cause: unknown) => {
+        throw unreachable(server, cause);
+      },
+    );
+  };
+  let response = await send();
+  if (response.status === 401 && access !== null) {
+    await access.renew();
+    response = await send();
+  }
   if (!response.ok) throw errorOf(response, await response.text());
   return response;
 }

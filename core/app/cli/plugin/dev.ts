@@ -60,9 +60,10 @@ function createSession(call: Call, root: string, options: DevOptions, folder: st
         const requests = requestsOf(document.manifest);
         const how: InstallOptions = { ...options, replace: true, downgrade: true, probation: false };
         await installInput(call, { package: document }, how, { folder, isGranted: requests === granted });
+        const isFirst = pluginId === null;
         [granted, pluginId] = [requests, document.manifest.id];
         await enable(call, pluginId);
-        if (seen.size === 0) for (const { id } of await runsOf(call, pluginId)) seen.add(id);
+        if (isFirst) for (const { id } of await runsOf(call, pluginId)) seen.add(id);
       } catch (error) {
         // Without a first installation there is nothing to watch for.
         if (pluginId === null || !(error instanceof Error)) throw error;
