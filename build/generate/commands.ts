@@ -44,19 +44,21 @@ export function commandsText(routes: readonly Route[]): string {
   const nouns = [...Map.groupBy(routes, tagOf)]
     .map(([name, own]) => nounOf(name, own, routes))
     .toSorted((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
-  const texts = nouns.map(({ operations, ...noun }) =>
-    [noun, ...operations].map((part) => quoted(JSON.stringify(part))),
-  );
+  const texts = nouns.map(({ operations, ...noun }) => {
+    const lines = [noun, ...operations].map((part) => quoted(JSON.stringify(part)));
+    return `${quoted(noun.name)}: [${lines.join(',')}],`;
+  });
   return `/** Nouns in the order of the API: each as its JSON, followed by that of its operations. Text, because a command needs only one noun. */
-    export const nouns: readonly (readonly string[])[] = [${texts.map((lines) => `[${lines.join(',')}]`).join(',')}];`;
+    export const nouns: Readonly<Record<string, readonly string[]>> = {${texts.join('\n')}};`;
 }
 
 function nounOf(name: string, own: readonly Route[], routes: readonly Route[]): Noun {
   const group = tagGroups.find(({ tags }) => tags.some((tag) => tag.name === name));
   const { doc = '' } = group?.tags.find((tag) => tag.name === name) ?? {};
+  const singular = singularOf(name);
   return {
     name,
-    ...(singularOf(name) === name ? {} : { singular: singularOf(name) }),
+    ...(singular === name ? {} : { singular }),
     doc,
     group: group?.name ?? '',
     operations: own.map((route) => operationOf(route, routes)),

@@ -12,7 +12,7 @@ import {
   graceMsMax,
   type CreatedKey,
 } from '../setup/rpc-schemas.ts';
-import { minuteOf, tableOf, firstOf } from './lib/table.ts';
+import { minuteOf, tableOf, fewOf } from './lib/table.ts';
 import { programName } from '../../platform/lib/process/own-program.ts';
 import { quoted } from '../../platform/lib/text/printable.ts';
 
@@ -142,5 +142,5 @@ function createdKeyText(key: CreatedKey): string {
 function shortScopes(scopes: readonly string[]): string {
   const held = new Set(scopes);
   if (allScopes.every((scope) => held.has(scope))) return 'all';
-  return firstOf(scopes);
+  return fewOf(scopes);
 }

@@ -2,20 +2,18 @@
 import type { Call } from '../../../sdk/client/call.ts';
 import { theOne, findAll } from './lib/lookup.ts';
 import { printResult } from './lib/output.ts';
-import { connect, readAll, type RemoteOptions } from './lib/remote.ts';
+import { readAll } from './lib/pages.ts';
+import { connect, type RemoteOptions } from './lib/remote.ts';
 
 interface ListedMember {
   id: string;
   name: string;
-  /** Absent, like the teams and the time, for guests, who see only names and roles. */
+  /** Absent for guests, who see only names and roles. */
   email?: string | null;
   role: string;
-  /** Keys of the teams that a guest sees. */
-  teams?: readonly string[];
-  joinedAt?: string | null;
 }
 
-export interface TeamsOptions extends RemoteOptions {
+interface TeamsOptions extends RemoteOptions {
   /** Keys, comma-separated. */
   teams?: string;
 }

@@ -3,10 +3,12 @@ import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { counted } from '../../platform/lib/text/words.ts';
 import { printableCopy } from '../../platform/lib/text/printable.ts';
 import { usage } from './lib/flags.ts';
-import { CommandError, exitCodes, printResult, say, type ExitCode } from './lib/output.ts';
-import { callOf, readAll, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
+import { exitCodes, printResult, say, type CommandError, type ExitCode } from './lib/output.ts';
+import { readAll } from './lib/pages.ts';
+import { confirm } from './lib/question.ts';
+import { callOf, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
 import { explained } from './operations/names.ts';
-import { confirm, decisionLink, perform } from './operations/perform.ts';
+import { decisionLink, notDecided, perform } from './operations/perform.ts';
 import { decisionPages } from './operations/table/shortcuts.ts';
 import { operationOf } from './operations/table/table.ts';
 import { proposalsView, type Proposal } from './operations/views/proposals.ts';
@@ -49,7 +51,7 @@ async function approveAll(options: ApproveOptions): Promise<void> {
   if (remote.access !== null && open.length > 0) throw undecided(open, remote);
   if (options.yes !== true && open.length > 0) {
     say(proposalsView(printableCopy(open)));
-    await confirm(`Approve ${counted(open.length, 'proposal')}`);
+    await confirm(`Approve ${counted(open.length, 'proposal')}?`);
   }
   const { outcomes, exitCode } = await approvedInTurn(call, open);
   printResult(outcomes, options, (shown) =>
@@ -65,13 +67,10 @@ async function installIdOf(call: Call, plugin: string): Promise<string> {
 }
 
 function undecided(open: readonly Proposal[], remote: Remote): CommandError {
-  const links = open.map(
-    ({ id }) => `  ${decisionLink(decisionPages['proposals.approve']!, { id }, remote)}`,
-  );
-  return new CommandError(
-    'A login is an app and cannot decide for a person. Decide on the pages below, or pass an API key with --token or TATAMI_TOKEN.',
-    exitCodes.failed,
-    { lines: links },
+  const page = decisionPages['proposals.approve']!;
+  return notDecided(
+    'the pages below',
+    open.map(({ id }) => `  ${decisionLink(page, { id }, remote)}`),
   );
 }
 

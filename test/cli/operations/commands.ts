@@ -1,10 +1,12 @@
 // A server for the tests of derived commands, with a workspace that has one of most objects.
-import { expect } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { createSystemClock, startApp, type Json, type TestApp } from '../../app.ts';
-import { tatami, type CliResult } from '../tatami.ts';
+import { tatami, temporary, type CliResult } from '../tatami.ts';
 
 export interface Commands {
-  readonly app: TestApp;
+  app(): TestApp;
+  /** Folder that is removed at the end. */
+  readonly dir: ReturnType<typeof temporary>;
   rest(path: string): Promise<Json>;
   post(path: string, body: object): Promise<Json>;
   run(args: readonly string[], input?: string): Promise<CliResult>;
@@ -15,9 +17,10 @@ export interface Commands {
   newIssue(title: string, more?: object): Promise<Json>;
 }
 
-export async function startCommands(): Promise<Commands> {
-  // Relative times of the commands count from the system time.
-  const app = await startApp({ clock: createSystemClock() });
+/** Starts the server before the tests of a file and stops it after them. */
+export function useCommands(): Commands {
+  let app: TestApp;
+  const dir = temporary();
   const post = async (path: string, body: object): Promise<Json> => {
     const { status, json } = await app.call('POST', `/api/v1${path}`, body);
     expect([path, status]).toEqual([path, 201]);
@@ -26,7 +29,8 @@ export async function startCommands(): Promise<Commands> {
   const run = (args: readonly string[], input?: string): Promise<CliResult> =>
     tatami(args, { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey }, input);
   const commands: Commands = {
-    app,
+    app: () => app,
+    dir,
     post,
     run,
     rest: async (path) => (await app.call('GET', `/api/v1${path}`)).json,
@@ -43,7 +47,15 @@ export async function startCommands(): Promise<Commands> {
     },
     newIssue: (title, more = {}) => post('/issues', { team: 'ENG', title, ...more }),
   };
-  await seed(commands);
+  beforeAll(async () => {
+    // Relative times of the commands count from the system time.
+    app = await startApp({ clock: createSystemClock() });
+    await seed(commands);
+  });
+  afterAll(async () => {
+    await app.stop();
+    dir[Symbol.dispose]();
+  });
   return commands;
 }
 

@@ -1,30 +1,12 @@
 // Input of the derived commands: names, files, standard input, lists, null, filters, pages, dry runs and conditions.
 // Results are compared with REST.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import type { Json, TestApp } from '../../app.ts';
-import { tatami, temporary, type CliResult } from '../tatami.ts';
-import { startCommands, type Commands } from './commands.ts';
+import type { Json } from '../../app.ts';
+import { tatami, type CliResult } from '../tatami.ts';
+import { useCommands } from './commands.ts';
 
-let app: TestApp;
-let commands: Commands;
-const dir = temporary();
-beforeAll(async () => {
-  commands = await startCommands();
-  ({ app } = commands);
-});
-afterAll(async () => {
-  await app.stop();
-  dir[Symbol.dispose]();
-});
-
-const rest = (path: string): Promise<Json> => commands.rest(path);
-const post = (path: string, body: object): Promise<Json> => commands.post(path, body);
-const run = (args: readonly string[], input?: string): Promise<CliResult> => commands.run(args, input);
-const done = (args: readonly string[], input?: string): Promise<Json> => commands.done(args, input);
-const unchanged = (args: readonly string[], input?: string): Promise<CliResult> =>
-  commands.unchanged(args, input);
-const newIssue = (title: string, more?: object): Promise<Json> => commands.newIssue(title, more);
+const { app, dir, rest, post, run, done, unchanged, newIssue } = useCommands();
 
 describe('values', () => {
   test('an issue is created with names in place of ids', async () => {
@@ -134,7 +116,7 @@ describe('editors and names of commands', () => {
     writeFileSync(dir.path('text.md'), 'Written in an editor.\n');
     const { id } = await newIssue('Edited', { description: 'The old text.' });
     const edited = (args: string[], EDITOR: string): Promise<CliResult> =>
-      tatami([...args, '--editor', '--server', app.url], { TATAMI_TOKEN: app.workspace.apiKey, EDITOR });
+      tatami([...args, '--editor', '--server', app().url], { TATAMI_TOKEN: app().workspace.apiKey, EDITOR });
     expect((await edited(['comments', 'create', id], `cp ${dir.path('text.md')}`)).code).toBe(0);
     expect((await rest(`/issues/${id}/comments`)).data[0].body).toBe('Written in an editor.');
     expect((await edited(['issues', 'update', id], 'sed -i s/old/new/')).code).toBe(0);

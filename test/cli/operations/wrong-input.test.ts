@@ -1,24 +1,9 @@
 // Errors of the derived commands name the flag, and say how to correct it.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Json, TestApp } from '../../app.ts';
-import { tatami, temporary, type CliResult } from '../tatami.ts';
-import { startCommands, type Commands } from './commands.ts';
+import { describe, expect, test } from 'bun:test';
+import { tatami } from '../tatami.ts';
+import { useCommands } from './commands.ts';
 
-let app: TestApp;
-let commands: Commands;
-const dir = temporary();
-beforeAll(async () => {
-  commands = await startCommands();
-  ({ app } = commands);
-});
-afterAll(async () => {
-  await app.stop();
-  dir[Symbol.dispose]();
-});
-
-const post = (path: string, body: object): Promise<Json> => commands.post(path, body);
-const unchanged = (args: readonly string[], input?: string): Promise<CliResult> =>
-  commands.unchanged(args, input);
+const { app, post, unchanged } = useCommands();
 
 /** Arguments, exit code, code of the error, and parts of its message. */
 type Wrong = readonly [args: string[], code: number, error: string, said: readonly string[]];
@@ -144,9 +129,9 @@ describe('errors', () => {
 
   test('a command without a key exits with 4, and one without a server with 75', async () => {
     const list = ['labels', 'list', '--json', '--server'];
-    const none = await tatami([...list, app.url]);
+    const none = await tatami([...list, app().url]);
     expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);
-    const wrongKey = await tatami([...list, app.url], { TATAMI_TOKEN: 'tat_nothing' });
+    const wrongKey = await tatami([...list, app().url], { TATAMI_TOKEN: 'tat_nothing' });
     expect([wrongKey.code, wrongKey.json.error.code]).toEqual([4, 'unauthorized']);
     const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     await gone.stop(true);

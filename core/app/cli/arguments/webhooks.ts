@@ -1,7 +1,6 @@
 // Arguments of the handwritten commands of `tatami webhooks …`.
 import type { Command } from 'commander';
-import type { ListenOptions } from '../webhooks/listen.ts';
-import type { ForwardOptions } from '../webhooks/forward.ts';
+import type { ForwardOptions, ListenOptions } from '../webhooks/listen.ts';
 import type { TriggerOptions } from '../webhooks/trigger.ts';
 import { remote } from './options.ts';
 
@@ -54,6 +53,6 @@ function addForward(webhooks: Command): void {
     .requiredOption('--to <url>', 'address that receives the event')
     .option('--secret <secret>', 'sign with this secret')
     .action(async (what: string, options: ForwardOptions) =>
-      (await import('../webhooks/forward.ts')).forward(what, options),
+      (await import('../webhooks/listen.ts')).forward(what, options),
     );
 }

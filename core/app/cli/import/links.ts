@@ -4,7 +4,7 @@ import type { ApiCallError } from '../../../../sdk/client/index.ts';
 import { findIssues, type ExistingIssue, attempted } from './requests.ts';
 import type { ImportRow, ImportedLink, ImportedComment } from './formats/row.ts';
 import type { ImportContext } from './report.ts';
-import { readAll } from '../lib/remote.ts';
+import { readAll } from '../lib/pages.ts';
 import { fitBytes } from './fit.ts';
 
 const commentBytesMax = 64 * 1024;

@@ -2,7 +2,7 @@
 // scope is missing or the cycle has ended, are reported once and omitted.
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { foldName } from '../../../platform/lib/text/words.ts';
-import { readAll } from '../lib/remote.ts';
+import { readAll } from '../lib/pages.ts';
 import { fitBytes, fitChars } from './fit.ts';
 import type { ImportedCycle, ImportRow, Milestone } from './formats/row.ts';
 import { attempted } from './requests.ts';

@@ -2,7 +2,7 @@
 // to members.
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import { foldName, counted, didYouMean } from '../../../platform/lib/text/words.ts';
-import { readAll } from '../lib/remote.ts';
+import { readAll } from '../lib/pages.ts';
 import { fitChars } from './fit.ts';
 import type { ImportContext } from './report.ts';
 import { basename } from 'node:path';

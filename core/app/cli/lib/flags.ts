@@ -11,14 +11,19 @@ export function wholeNumber(flag: string, text: string, min: number, max: number
   throw usage(`${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
 }
 
+/** Milliseconds of an age or duration: `30m`, `2h`, `3d`; undefined for other texts. */
+export function ageMs(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined || unit === undefined ? undefined : Number(count) * unitMs[unit]!;
+}
+
 /**
  * A moment, or how long ago: `2026-11-20T12:00:00Z`, `2h`. Answers ISO 8601 in UTC.
  * @throws CommandError
  */
 export function moment(flag: string, text: string, nowMs: number): string {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined)
-    return new Date(nowMs - Number(count) * unitMs[unit]!).toISOString();
+  const age = ageMs(text);
+  if (age !== undefined) return new Date(nowMs - age).toISOString();
   if (!isTime(text))
     throw usage(
       `${flag} must be a time such as 2026-11-20T12:00:00Z, or an age such as 30m, 2h or 3d, not "${text}".`,
@@ -28,9 +33,8 @@ export function moment(flag: string, text: string, nowMs: number): string {
 
 /** Milliseconds of `0`, `30m`, `2h`. @throws CommandError */
 export function duration(flag: string, text: string, maxMs: number): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const ms = text === '0' ? 0 : Number(count) * (unit === undefined ? Number.NaN : unitMs[unit]!);
-  if (ms <= maxMs) return ms;
+  const ms = text === '0' ? 0 : ageMs(text);
+  if (ms !== undefined && ms <= maxMs) return ms;
   throw usage(
     `${flag} must be 0 or a duration such as 30m or 2h, at most ${maxMs / unitMs.h!}h, not "${text}".`,
   );
@@ -38,12 +42,20 @@ export function duration(flag: string, text: string, maxMs: number): number {
 
 /** A moment that is still to come, or how far off it is: `2027-01-31T12:00:00Z`, `90d`. In milliseconds. @throws CommandError */
 export function timeAhead(flag: string, text: string, nowMs: number): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return nowMs + Number(count) * unitMs[unit]!;
+  const ahead = ageMs(text);
+  if (ahead !== undefined) return nowMs + ahead;
   if (isTime(text) && Date.parse(text) > nowMs) return Date.parse(text);
   throw usage(
     `${flag} must be a future time such as 2030-01-31T12:00:00Z, or a duration such as 12h or 90d, not "${text}".`,
   );
+}
+
+/** Parts of a comma-separated text, such as `issue.*,comment.added`. */
+export function commaSeparated(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 export function usage(message: string, cause?: unknown): CommandError {

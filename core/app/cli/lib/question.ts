@@ -1,10 +1,28 @@
 // Questions to the person at the terminal.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { usage } from './flags.ts';
 import { ask, CommandError, exitCodes, say } from './output.ts';
 
-/** @param question such as `Delete a label: bug?` @returns true for `y` and `yes` */
-export async function isConfirmed(question: string): Promise<boolean> {
+/** @param verb what `--yes` does: `confirm` or `grant` @throws CommandError if nobody can be asked */
+export function requireTerminal(verb: 'confirm' | 'grant'): void {
+  if (!process.stdin.isTTY) throw usage(`There is no terminal to confirm this. Add --yes to ${verb} it.`);
+}
+
+/** @param question such as `Delete a label: bug?` @throws CommandError if it is declined, or cannot be asked */
+export async function confirm(
+  question: string,
+  {
+    verb = 'confirm',
+    otherwise = 'Nothing was changed.',
+  }: { verb?: 'confirm' | 'grant'; otherwise?: string } = {},
+): Promise<void> {
+  requireTerminal(verb);
+  if (!(await isConfirmed(question))) throw new CommandError(otherwise);
+}
+
+/** @returns true for `y` and `yes` */
+async function isConfirmed(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin });
   ask(`${question} [y/N] `);
   try {

@@ -1,10 +1,9 @@
 // Shared code of commands that call a server: its address, the key or login, and notices about waits.
 import { createCall, type Call } from '../../../../sdk/client/call.ts';
-import { listOf } from '../../../../sdk/client/list.ts';
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { readRemote } from '../../config/config.ts';
 import { programName } from '../../../platform/lib/process/own-program.ts';
-import { quoted } from '../../../platform/lib/text/printable.ts';
+import { printable, quoted } from '../../../platform/lib/text/printable.ts';
 import { readLogins, serverName, type Login, isFresh } from '../login/credentials.ts';
 import { CommandError, exitCodes, say } from './output.ts';
 
@@ -117,22 +116,18 @@ function byLogin(call: Call, access: Access): Call {
 
 /** A login is an app: it holds what the person left ticked, and never what would let it decide in a person's place. */
 function inLogin(error: ApiCallError): ApiCallError {
-  const { status, code, message, requestId, details, page, cause } = error;
   const hint = 'If you did not allow this at login, log in again. Some scopes need an API key (--token).';
-  return new ApiCallError(status, {
-    code,
-    message: `${message} ${hint}`,
-    details,
-    page,
-    cause,
-    ...(requestId === null ? {} : { requestId }),
-  });
+  return reworded(error, `${error.message} ${hint}`);
 }
 
-/** Reads all pages of a list, whose path may have a query. */
-export function readAll<T>(call: Call, path: string): Promise<T[]> {
-  const query = `${path}${path.includes('?') ? '&' : '?'}limit=100`;
-  return Array.fromAsync(
-    listOf<T>((after) => call('GET', after === null ? query : `${query}&after=${encodeURIComponent(after)}`)),
-  );
+/** Returns the error with another message. */
+export function reworded(error: ApiCallError, message: string): ApiCallError {
+  const { status, code, requestId, details, page } = error;
+  const id = requestId === null ? {} : { requestId };
+  return new ApiCallError(status, { code, message, details, page, cause: error, ...id });
+}
+
+/** Says that a stream has ended and when it begins again. */
+export function tellReconnect(waitMs: number, { message }: ApiCallError): void {
+  say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`);
 }

@@ -2,10 +2,15 @@
 
 const named = 3;
 
-/** The first ones, and how many there are beside them. */
-export function firstOf(words: readonly string[]): string {
-  if (words.length <= named) return words.join(',');
-  return `${words.slice(0, named - 1).join(',')} and ${words.length - named + 1} more`;
+/** Three words, or the first two and how many there are beside them. */
+export function fewOf(words: readonly string[], separator = ','): string {
+  return firstOf(words, words.length > named ? named - 1 : named, separator);
+}
+
+/** The first words, and how many there are beside them. */
+export function firstOf(words: readonly string[], most: number, separator: string): string {
+  const first = words.slice(0, most).join(separator);
+  return words.length > most ? `${first} and ${words.length - most} more` : first;
 }
 
 /** @param iso a time in UTC */

@@ -6,7 +6,7 @@ import { readRemote, readBrowsers } from '../../config/config.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { printResult, say, CommandError } from '../lib/output.ts';
-import { firstOf } from '../lib/table.ts';
+import { fewOf } from '../lib/table.ts';
 import {
   findAuthorizationServer,
   type AuthorizationServer,
@@ -46,7 +46,7 @@ export async function login({ device = false, scopes, json, ...flags }: LoginOpt
 }
 
 function linesOf({ server, workspace, member, scopes }: ReturnType<typeof toLoginSummary>): string {
-  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nScopes: ${firstOf(scopes)}`;
+  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nScopes: ${fewOf(scopes)}`;
 }
 
 /** @throws CommandError */

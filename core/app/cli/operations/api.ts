@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../lib/flags.ts';
 import { printResult } from '../lib/output.ts';
+import { readWithProgress, pathWithQuery } from '../lib/pages.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { nearest } from '../../../platform/lib/text/words.ts';
 import type { Operation } from './table/operation.ts';
 import { flagError } from './errors.ts';
-import { pathWithQuery, readPages, write, type Request } from './send.ts';
+import { write, type Request } from './send.ts';
 import { looseValue } from './values.ts';
 
 export interface ApiOptions extends RemoteOptions {
@@ -48,7 +49,7 @@ export async function api(
 async function send(method: Operation['method'], request: Request, options: ApiOptions): Promise<unknown> {
   const { all, dryRun, idempotencyKey } = options;
   const call = connect(options);
-  if (all === true) return (await readPages(call, request, Infinity)).items;
+  if (all === true) return (await readWithProgress(call, request, Infinity)).items;
   if (method === 'GET') return call('GET', pathWithQuery(request.path, request.query));
   return write(call, method, request, {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

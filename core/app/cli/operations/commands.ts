@@ -36,41 +36,46 @@ const isTaken = (program: Command, name: string): boolean =>
 const firstSentence = (text: string): string => text.replace(/\.( .*)?$/s, '');
 
 function addVerbs(noun: Command, name: string, folder: string): void {
-  for (const operation of operationsOf(name)) {
-    if (handwritten[operation.id] === undefined) addVerb(groupFor(noun, operation), operation, folder);
+  const operations = operationsOf(name);
+  for (const operation of operations) {
+    if (handwritten[operation.id] === undefined)
+      addVerb(groupFor(noun, operation, operations), operation, { isOnly: operations.length === 1, folder });
     for (const { verb, summary, body } of presets.filter(({ operation: id }) => id === operation.id))
       addCommand(noun.command(verb), { ...operation, summary, flags: [] }, folder, body);
   }
 }
 
 /** Returns the command under which a verb stands: `triage` for `issues triage accept`. */
-function groupFor(noun: Command, operation: Operation): Command {
+function groupFor(noun: Command, operation: Operation, operations: readonly Operation[]): Command {
   const groups = verbsOf(operation).slice(0, -1);
   return groups.reduce((parent, name) => {
     const known = parent.commands.find((command) => command.name() === name);
-    return known ?? parent.command(name).description(verbsIn(noun.name(), groups).join(', '));
+    return known ?? parent.command(name).description(verbsIn(groups, operations).join(', '));
   }, noun);
 }
 
 /** Returns the verbs of a group. @param groups names of the group and its parents */
-function verbsIn(noun: string, groups: readonly string[]): string[] {
-  const all = operationsOf(noun).map(verbsOf);
+function verbsIn(groups: readonly string[], operations: readonly Operation[]): string[] {
+  const all = operations.map(verbsOf);
   return all.filter((verbs) => groups.every((name, at) => verbs[at] === name)).map((verbs) => verbs.at(-1)!);
 }
 
-function addVerb(parent: Command, operation: Operation, folder: string): void {
-  const verb = verbsOf(operation).at(-1)!;
-  if (parent.commands.some((command) => command.name() === verb)) return;
-  const command = parent.command(verb, { isDefault: isDefault(operation) });
+interface Place {
+  /** True for the only operation of the noun. */
+  readonly isOnly: boolean;
+  readonly folder: string;
+}
+
+function addVerb(parent: Command, operation: Operation, { isOnly, folder }: Place): void {
+  const command = parent.command(verbsOf(operation).at(-1)!, { isDefault: isOnly || isSingleton(operation) });
   const alias = verbAliases[operation.id];
   if (alias !== undefined) command.alias(alias);
   addCommand(command, operation, folder);
 }
 
-/** Returns true for the verb that may be omitted: `tatami me` and `tatami search crash`. */
-function isDefault({ id, args, answer }: Operation): boolean {
-  const isOnly = operationsOf(id.split('.')[0]!).length === 1;
-  return isOnly || (/^[^.]+\.get$/.test(id) && args.length === 0 && answer === 'object');
+/** Returns true for the read of an object that is not named: its verb may be omitted, as in `tatami workspace`. */
+function isSingleton({ id, args, answer }: Operation): boolean {
+  return /^[^.]+\.get$/.test(id) && args.length === 0 && answer === 'object';
 }
 
 function addCommand(

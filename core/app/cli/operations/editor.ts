@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEditor } from '../../config/config.ts';
 import { usage } from '../lib/flags.ts';
+import { takeInterrupts } from '../lib/interrupts.ts';
 import { CommandError, say } from '../lib/output.ts';
 import { askHidden } from '../lib/question.ts';
 
@@ -32,28 +33,16 @@ export async function edited(flag: string, text: string, mustChange: boolean): P
     const child = Bun.spawn(['sh', '-c', `trap : INT; ${editor} "$1"`, 'sh', path], {
       stdio: ['inherit', 'inherit', 'inherit'],
     });
-    if ((await withoutInterrupts(child.exited)) !== 0)
-      throw new CommandError(`${editor} failed, so nothing was sent.`);
+    // The terminal interrupts the editor as well, which decides.
+    const release = takeInterrupts(() => undefined, 'on');
+    const code = await child.exited.finally(release);
+    if (code !== 0) throw new CommandError(`${editor} failed, so nothing was sent.`);
     const saved = readFileSync(path, 'utf8').replace(/\n$/, '');
     if (mustChange && saved === text)
       throw new CommandError('The text was not changed, so nothing was sent.');
     return saved;
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Ignores interrupts of the terminal during work of another program, which gets them as well. */
-async function withoutInterrupts<T>(work: Promise<T>): Promise<T> {
-  const ignore = (): void => undefined;
-  const others = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
-  process.on('SIGINT', ignore);
-  for (const other of others) process.off('SIGINT', other);
-  try {
-    return await work;
-  } finally {
-    for (const other of others) process.on('SIGINT', other);
-    process.off('SIGINT', ignore);
   }
 }
 

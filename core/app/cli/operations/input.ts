@@ -1,6 +1,7 @@
 // Reads the input of a command: flags, files, the editor and prompts, as a request.
 import type { Call } from '../../../../sdk/client/index.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
+import { camel } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { idOf, pathOf } from './names.ts';
 import type { Flag, Operation } from './table/operation.ts';
@@ -28,23 +29,21 @@ export async function readValues({ operation, options, folder, body = {} }: Give
   const values: Values = { query: {}, body: { ...body } };
   const source = { folder, nowMs: systemClock.nowMs() };
   const reading = operation.flags.flatMap((flag) =>
-    [options[optionOf(flag)]].flat().flatMap((text) => (text === '-' ? [`--${flag.name}`] : [])),
+    [options[camel(flag.name)]].flat().flatMap((text) => (text === '-' ? [`--${flag.name}`] : [])),
   );
   if (reading.length > 1)
     throw usage(`Standard input can be read only once, not by ${reading.join(' and ')}.`);
   for (const flag of operation.flags) {
-    const given = options[optionOf(flag)];
+    const given = options[camel(flag.name)];
     if (given !== undefined) values[flag.in][flag.key] = await valueOf(flag, given, source);
   }
   return values;
 }
 
-/** Name of the option in Commander: `target-date` → `targetDate`. */
-const optionOf = ({ name }: Flag): string =>
-  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
 interface Editing {
   readonly call: Call;
+  /** Path of the call. */
+  readonly path: () => Promise<string>;
   /** Receives texts from the editor, by their flags. */
   readonly drafts: Map<string, string>;
 }
@@ -53,7 +52,7 @@ interface Editing {
 export async function completeBody(
   given: Given,
   body: Record<string, unknown>,
-  { call, drafts }: Editing,
+  { call, path, drafts }: Editing,
 ): Promise<Record<string, unknown>> {
   const { flags } = given.operation;
   const secret = flags.find(({ isSecret }) => isSecret);
@@ -66,7 +65,7 @@ export async function completeBody(
   if (text && isEdited) {
     // Before the editor opens, because its text would be lost.
     requireFlags(missing.filter((flag) => flag !== text));
-    const edited = await editedText(given, text, body[text.key], call);
+    const edited = await editedText(given.operation, text, { given: body[text.key], call, path });
     drafts.set(text.name, edited);
     body[text.key] = edited;
   }
@@ -87,42 +86,37 @@ function requireFlags(missing: readonly Flag[]): void {
   );
 }
 
-/** @param text given with the flag; otherwise, a change begins with the stored text */
-async function editedText(
-  { operation, args }: Given,
-  { key, name }: Flag,
-  text: unknown,
-  call: Call,
-): Promise<string> {
+interface FirstText extends Pick<Editing, 'call' | 'path'> {
+  /** Text of the flag; without one, a change begins with the stored text. */
+  readonly given: unknown;
+}
+
+async function editedText({ method }: Operation, { key, name }: Flag, first: FirstText): Promise<string> {
+  const { given, call, path } = first;
   const { edited } = await import('./editor.ts');
-  if (text !== undefined) return edited(name, String(text), false);
-  return edited(
-    name,
-    operation.method === 'PATCH' ? await currentText(operation, args, key, call) : '',
-    true,
-  );
+  if (given !== undefined) return edited(name, String(given), false);
+  const stored = method === 'PATCH' ? await call<Record<string, unknown>>('GET', await path()) : {};
+  return edited(name, typeof stored[key] === 'string' ? stored[key] : '', true);
 }
 
-async function currentText(
-  operation: Operation,
-  args: Given['args'],
-  key: string,
-  call: Call,
-): Promise<string> {
-  const path = await pathOfCall(operation, args, call);
-  const { [key]: text } = await call<Record<string, unknown>>('GET', path);
-  return typeof text === 'string' ? text : '';
-}
-
-async function pathOfCall(operation: Operation, args: Given['args'], call: Call): Promise<string> {
-  const ids: Record<string, string> = {};
-  for (const { key, label, lookup } of operation.args)
-    ids[key] = lookup ? await idOf(call, lookup, label, args[key]!) : args[key]!;
-  return pathOf(operation, ids);
+/** Returns a function that resolves the arguments once, because names are looked up in lists. */
+export function pathOfCall({ operation, args }: Given, call: Call): () => Promise<string> {
+  let path: Promise<string> | undefined;
+  const resolve = async (): Promise<string> => {
+    const ids: Record<string, string> = {};
+    for (const { key, label, lookup } of operation.args)
+      ids[key] = lookup ? await idOf(call, lookup, label, args[key]!) : args[key]!;
+    return pathOf(operation, ids);
+  };
+  return () => (path ??= resolve());
 }
 
 /** Resolves names for which the API accepts only ids. */
-export async function requestOf({ operation, args }: Given, values: Values, call: Call): Promise<Request> {
+export async function requestOf(
+  { operation, args }: Given,
+  values: Values,
+  { call, path }: Pick<Editing, 'call' | 'path'>,
+): Promise<Request> {
   const resolved: Values = { query: { ...values.query }, body: { ...values.body } };
   for (const { key, name, lookup, in: place } of operation.flags) {
     const given = resolved[place][key];
@@ -131,7 +125,7 @@ export async function requestOf({ operation, args }: Given, values: Values, call
   const inQuery = operation.args.filter(({ key }) => !operation.path.includes(`{${key}}`));
   const hasBody = Object.keys(resolved.body).length > 0 || operation.flags.some((flag) => flag.in === 'body');
   return {
-    path: await pathOfCall(operation, args, call),
+    path: await path(),
     query: { ...Object.fromEntries(inQuery.map(({ key }) => [key, args[key]])), ...resolved.query },
     body: hasBody ? resolved.body : undefined,
   };

@@ -5,7 +5,8 @@ import { quoted } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { theOne } from '../lib/lookup.ts';
-import { readAll } from '../lib/remote.ts';
+import { readAll, readPages } from '../lib/pages.ts';
+import { reworded } from '../lib/remote.ts';
 import type { Argument, Lookup, Operation } from './table/operation.ts';
 import { listNouns, operationOf, operationsOf, verbsOf } from './table/table.ts';
 
@@ -28,7 +29,10 @@ export async function idOf(
 }
 
 /** Returns the path of a call, with its arguments. @throws CommandError for a value that would lead to another path */
-export function pathOf({ path, args }: Operation, given: Readonly<Record<string, string>>): string {
+export function pathOf(
+  { path, args }: Pick<Operation, 'path' | 'args'>,
+  given: Readonly<Record<string, string>>,
+): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
     const value = given[key] ?? '';
     // URLs drop these segments, also where they are percent-encoded (WHATWG URL §4.4).
@@ -60,14 +64,7 @@ export async function namedError(
   const message = parent
     ? await missingPart(operation, { first, last, given, parent }, call)
     : await missing(operation, first, given[first.key] ?? '', call);
-  const { code, requestId, page } = error;
-  return new ApiCallError(404, {
-    code,
-    message,
-    page,
-    cause: error,
-    ...(requestId === null ? {} : { requestId }),
-  });
+  return reworded(error, message);
 }
 
 /** Returns the object of the first argument; null if it does not exist. */
@@ -158,11 +155,11 @@ async function namesIn(
 ): Promise<string[]> {
   const path = pathOf(list, given);
   // One page: a long list would cost more than a suggestion is worth.
-  const { data } = await call<{ data: unknown[] }>(
-    'GET',
-    list.answer === 'page' ? `${path}?limit=100` : path,
-  );
-  return data.flatMap(namesOf);
+  const items =
+    list.answer === 'page'
+      ? (await readPages<unknown>(call, { path }, 100)).items
+      : (await call<{ data: unknown[] }>('GET', path)).data;
+  return items.flatMap(namesOf);
 }
 
 function namesOf(one: unknown): string[] {

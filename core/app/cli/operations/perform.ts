@@ -4,15 +4,17 @@ import type { Call, ChangeOptions } from '../../../../sdk/client/index.ts';
 import { printable } from '../../../platform/lib/text/printable.ts';
 import { usage, wholeNumber } from '../lib/flags.ts';
 import { CommandError, exitCodes, isTerminal, pour, printResult, say } from '../lib/output.ts';
-import { isConfirmed } from '../lib/question.ts';
+import { confirm, requireTerminal } from '../lib/question.ts';
+import { readWithProgress, pathWithQuery, type Pages } from '../lib/pages.ts';
 import { callOf, remoteOf, type Remote, type RemoteOptions } from '../lib/remote.ts';
+import { firstOf } from '../lib/table.ts';
 import { requireReplaceable, writeOutputFile } from '../lib/write-file.ts';
 import { flagError } from './errors.ts';
-import { completeBody, isTried, readValues, requestOf, type Given } from './input.ts';
-import { namedError } from './names.ts';
+import { completeBody, isTried, pathOfCall, readValues, requestOf, type Given } from './input.ts';
+import { namedError, pathOf } from './names.ts';
 import type { Operation } from './table/operation.ts';
 import { chosenFields, print } from './views/print.ts';
-import { once, pathWithQuery, readPages, transfer, write, type Page, type Request } from './send.ts';
+import { once, transfer, write, type Request } from './send.ts';
 import { decisionPages } from './table/shortcuts.ts';
 import type { Options } from './values.ts';
 
@@ -25,17 +27,19 @@ interface Target {
 export async function perform(given: Given): Promise<void> {
   const { operation, args, options } = given;
   const values = await readValues(given);
+  // Before the write, because a misspelled field would make the command fail after it.
   chosenFields(given);
   const remote = remoteOf(options as RemoteOptions);
   refuseDecision(operation, args, remote);
   const call = callOf(remote);
+  const path = pathOfCall(given, call);
   const drafts = new Map<string, string>();
   try {
-    const body = await completeBody(given, values.body, { call, drafts });
+    const body = await completeBody(given, values.body, { call, path, drafts });
     const mustConfirm = operation.destroys === true && options.yes !== true && !isTried(options);
     if (mustConfirm && operation.args.length > 0)
-      await confirm([operation.summary, ...Object.values(args)].join(': '));
-    const request = await requestOf(given, { query: values.query, body }, call);
+      await confirm(`${[operation.summary, ...Object.values(args)].join(': ')}?`);
+    const request = await requestOf(given, { query: values.query, body }, { call, path });
     if (mustConfirm && operation.args.length === 0) await confirmAll(operation, request, call);
     await respond(given, request, { remote, call });
   } catch (error) {
@@ -48,24 +52,17 @@ export async function perform(given: Given): Promise<void> {
 function refuseDecision(operation: Operation, args: Given['args'], remote: Remote): void {
   const page = decisionPages[operation.id];
   if (page === undefined || remote.access === null) return;
-  throw new CommandError(
-    `A login is an app and cannot decide for a person. Decide on ${decisionLink(page, args, remote)}, or pass an API key with --token or TATAMI_TOKEN.`,
-  );
+  throw notDecided(decisionLink(page, args, remote));
 }
 
 /** @param page path with `{key}` for each argument */
 export const decisionLink = (page: string, args: Given['args'], { server }: Remote): string =>
-  server.replace(/\/+$/, '') +
-  page.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(args[key] ?? ''));
+  server.replace(/\/+$/, '') + pathOf({ path: page, args: [] }, args);
 
-function requireTerminal(): void {
-  if (!process.stdin.isTTY) throw usage('There is no terminal to confirm this. Add --yes to confirm it.');
-}
-
-/** @param action such as `Delete a label: bug` @throws CommandError if it is declined, or cannot be confirmed */
-export async function confirm(action: string): Promise<void> {
-  requireTerminal();
-  if (!(await isConfirmed(`${action}?`))) throw new CommandError('Nothing was changed.');
+/** @param place where the person decides @param lines below the message */
+export function notDecided(place: string, lines: readonly string[] = []): CommandError {
+  const message = `A login is an app and cannot decide for a person. Decide on ${place}, or pass an API key with --token or TATAMI_TOKEN.`;
+  return new CommandError(message, exitCodes.failed, { lines });
 }
 
 const listedMax = 10;
@@ -76,13 +73,12 @@ async function confirmAll(
   { path, body }: Request,
   call: Call,
 ): Promise<void> {
-  requireTerminal();
+  requireTerminal('confirm');
   const { data } = await call<{ data: { identifier?: string; id: string }[] }>(method, path, body, {
     mode: 'simulate',
   });
-  const names = data.slice(0, listedMax).map(({ identifier, id }) => identifier ?? id);
-  const more = data.length > names.length ? ` and ${data.length - names.length} more` : '';
-  await confirm(`${summary}: ${data.length === 0 ? 'none' : names.join(', ')}${more}`);
+  const names = data.map(({ identifier, id }) => identifier ?? id);
+  await confirm(`${summary}: ${names.length === 0 ? 'none' : firstOf(names, listedMax, ', ')}?`);
 }
 
 async function respond(given: Given, request: Request, target: Target): Promise<void> {
@@ -106,22 +102,18 @@ const itemsMax = 1_000_000;
 async function respondWithPages(given: Given, request: Request, { call }: Target): Promise<void> {
   const { limit, all } = given.options;
   if (all === true && limit !== undefined) throw usage('Use --all or --limit, not both.');
-  const most =
-    all === true
-      ? Infinity
-      : limit === undefined
-        ? itemsDefault
-        : wholeNumber('--limit', String(limit), 1, itemsMax);
-  const { items, pageInfo } = await readPages(call, request, most);
+  const limited = limit === undefined ? itemsDefault : wholeNumber('--limit', String(limit), 1, itemsMax);
+  const most = all === true ? Infinity : limited;
+  const { items, pageInfo } = await readWithProgress(call, request, most);
   await print(given, items);
   noteHidden(pageInfo);
-  // Who sets a limit expects more.
+  // A user who sets a limit expects more.
   if (pageInfo.hasNextPage && limit === undefined)
     say('More items exist. Show them with --all, or with --limit.');
 }
 
 /** A list may omit what the scopes of the caller do not cover. */
-function noteHidden({ leftOut }: Page['pageInfo']): void {
+function noteHidden({ leftOut }: Pages<unknown>['pageInfo']): void {
   if (Array.isArray(leftOut) && leftOut.length > 0)
     say(
       `Some entries are hidden, because this key lacks ${leftOut.map((scope) => printable(String(scope))).join(' and ')}.`,

@@ -1,10 +1,11 @@
-// Sends the request of a command: pages of a list, a write that takes effect once, a file in either direction.
+// Sends the request of a command: a write that takes effect once, a file in either direction.
 import { apiOf } from '../../../../sdk/client/address.ts';
 import { backoffMs } from '../../../../sdk/client/backoff.ts';
 import { errorOf, unreachable } from '../../../../sdk/client/error.ts';
 import { ApiCallError, type Call, type ChangeOptions } from '../../../../sdk/client/index.ts';
 import { tokenNow } from '../../../../sdk/client/token.ts';
-import { CommandError, createProgress, exitCodes, say } from '../lib/output.ts';
+import { CommandError, exitCodes, say } from '../lib/output.ts';
+import { pathWithQuery } from '../lib/pages.ts';
 import type { Remote } from '../lib/remote.ts';
 import type { Operation } from './table/operation.ts';
 
@@ -16,63 +17,15 @@ export interface Request {
   readonly body: unknown;
 }
 
-export interface Page {
-  readonly items: unknown[];
-  /** Information of the last page. */
-  readonly pageInfo: Readonly<Record<string, unknown>> & { readonly hasNextPage: boolean };
-}
-
-const pageItemsMax = 100;
 /** Further attempts of a write whose connection was lost, after those of the client. */
 const attemptsMax = 4;
-
-/** @param path may have a query already */
-export function pathWithQuery(path: string, query: Readonly<Record<string, unknown>>): string {
-  const entries = Object.entries(query).map(([key, value]): [string, string] => [
-    key,
-    Array.isArray(value)
-      ? value.join(',')
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value),
-  ]);
-  if (entries.length === 0) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(entries)}`;
-}
-
-/** Reads items of a list. @param itemsMax Infinity for all */
-export async function readPages(call: Call, { path, query }: Request, itemsMax: number): Promise<Page> {
-  const progress = createProgress();
-  const items: unknown[] = [];
-  let after = query.after;
-  for (;;) {
-    const limit = Math.min(pageItemsMax, itemsMax - items.length);
-    const page = await call<{ data: unknown[]; pageInfo: Page['pageInfo'] & { endCursor?: string | null } }>(
-      'GET',
-      pathWithQuery(path, { ...query, limit, ...(after === undefined ? {} : { after }) }),
-    );
-    items.push(...page.data);
-    const isEnd = !page.pageInfo.hasNextPage || typeof page.pageInfo.endCursor !== 'string';
-    if (isEnd || items.length >= itemsMax) {
-      progress.end();
-      return { items, pageInfo: page.pageInfo };
-    }
-    after = page.pageInfo.endCursor;
-    progress.show(`${items.length} items read`);
-  }
-}
-
-export interface WriteTerms extends ChangeOptions {
-  /** Key of an earlier attempt; by default a new one. */
-  readonly idempotencyKey?: string | undefined;
-}
 
 /** @throws CommandError if it is unknown whether the write took effect */
 export function write<T>(
   call: Call,
   method: Operation['method'],
   { path, query, body }: Request,
-  terms: WriteTerms,
+  terms: ChangeOptions,
 ): Promise<T> {
   return once(terms, (idempotencyKey) =>
     call<T>(method, pathWithQuery(path, query), body, { ...terms, idempotencyKey }),
@@ -85,7 +38,7 @@ export function write<T>(
  * @throws CommandError with the key for a safe repetition if neither is known
  */
 export async function once<T>(
-  { idempotencyKey = crypto.randomUUID(), mode }: WriteTerms,
+  { idempotencyKey = crypto.randomUUID(), mode }: ChangeOptions,
   send: (idempotencyKey: string) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -1,10 +1,9 @@
 // `tatami events stream`: prints each event as one line of JSON, across restarts of the server.
 import type { Call } from '../../../../sdk/client/call.ts';
 import { streamEvents } from '../../../../sdk/client/stream.ts';
-import { printable } from '../../../platform/lib/text/printable.ts';
-import { printResult, say } from '../lib/output.ts';
-import type { Remote } from '../lib/remote.ts';
-import { usage, wholeNumber } from '../lib/flags.ts';
+import { printResult } from '../lib/output.ts';
+import { tellReconnect, type Remote } from '../lib/remote.ts';
+import { commaSeparated, usage, wholeNumber } from '../lib/flags.ts';
 import type { Given } from './input.ts';
 import type { Request } from './send.ts';
 
@@ -27,12 +26,11 @@ export async function follow(
   const events = streamEvents({
     server,
     token,
-    types: typeof types === 'string' ? types.split(',') : ['*'],
+    types: typeof types === 'string' ? commaSeparated(types) : ['*'],
     samples: samples === true,
     ...(after === undefined ? {} : { after }),
     ...(typeof generation === 'string' ? { generation } : {}),
-    onWait: (waitMs, { message }) =>
-      say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
+    onWait: tellReconnect,
   });
   for await (const { event } of events) {
     const { id, type } = event;

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseJsonText } from '../../../platform/lib/json/json-fault.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
-import { usage } from '../lib/flags.ts';
+import { ageMs, usage } from '../lib/flags.ts';
+import { firstOf } from '../lib/table.ts';
 import type { Flag, FlagType } from './table/operation.ts';
 
 /** Options of a command, as Commander parsed them. */
@@ -105,24 +106,19 @@ function jsonOf({ name }: Pick<Flag, 'name'>, text: string): unknown {
   }
 }
 
-function wordOf({ name, values }: Flag, word: string): string {
-  if (!values || values.includes(word)) return word;
-  throw usage(`--${name} must be ${shortList(values)}, not "${word}".${didYouMean(word, values)}`);
-}
-
 const listedMax = 12;
 
-function shortList(values: readonly string[]): string {
-  if (values.length <= listedMax) return `one of ${values.join(', ')}`;
-  return `one of ${values.slice(0, listedMax).join(', ')} and ${values.length - listedMax} more`;
+function wordOf({ name, values }: Flag, word: string): string {
+  if (!values || values.includes(word)) return word;
+  throw usage(
+    `--${name} must be one of ${firstOf(values, listedMax, ', ')}, not "${word}".${didYouMean(word, values)}`,
+  );
 }
-
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `2h` is two hours ago and `+2h` in two hours; all other forms are for the server to read. */
 function timeOf(text: string, nowMs: number): string {
-  const [, ahead, count, unit] = /^(\+?)(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) return text;
-  const ms = Number(count) * unitMs[unit]!;
-  return new Date(ahead === '+' ? nowMs + ms : nowMs - ms).toISOString();
+  const isAhead = text.startsWith('+');
+  const age = ageMs(isAhead ? text.slice(1) : text);
+  if (age === undefined) return text;
+  return new Date(isAhead ? nowMs + age : nowMs - age).toISOString();
 }

@@ -7,6 +7,7 @@ import type { Call } from '../../../../sdk/client/call.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { moment, wholeNumber } from '../lib/flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
+import { takeInterrupts } from '../lib/interrupts.ts';
 import { poll } from '../lib/poll.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { tableOf } from '../lib/table.ts';
@@ -89,7 +90,7 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
     process.exitCode = exitCodes.interrupted;
     // Its end is seen by who polls.
     void cancel().catch(() => undefined);
-  });
+  }, 'once');
   try {
     const started = await starting;
     const { id } = started;
@@ -112,17 +113,6 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
     progress.end();
     release();
   }
-}
-
-/** An interrupt ends other commands at once. @returns what gives it back to them; a second interrupt ends this one too */
-function takeInterrupts(stop: () => void): () => void {
-  const others = process.listeners('SIGINT');
-  process.removeAllListeners('SIGINT');
-  process.once('SIGINT', stop);
-  return () => {
-    process.off('SIGINT', stop);
-    for (const other of others) process.once('SIGINT', other);
-  };
 }
 
 function progressText({ looked, of, runs }: NonNullable<Backtest['progress']>): string {

@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import type { Call } from '../../../../sdk/client/call.ts';
 import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import { printable, printableCopy } from '../../../platform/lib/text/printable.ts';
-import { exitCodes, mayPass, printResult, say } from '../lib/output.ts';
+import { stopSignal } from '../lib/interrupts.ts';
+import { mayPass, printResult, say } from '../lib/output.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { isOpen, runLines, type Run } from '../operations/views/runs.ts';
 import { packFolder } from './author/package.ts';
@@ -26,19 +27,14 @@ const runsRead = 50;
 export async function dev(dir: string, options: DevOptions, folder: string): Promise<void> {
   const root = resolve(folder, dir);
   const call = connect(options);
-  const stop = new AbortController();
-  process.once('SIGINT', () => {
-    process.exitCode = exitCodes.interrupted;
-    stop.abort();
-  });
-  process.once('SIGTERM', () => stop.abort());
+  const stopped = stopSignal();
   const session = createSession(call, root, options, folder);
   await session.install();
   const changes = watchFolder(root);
   say(`Watching ${root}. Ctrl-C stops; the plugin stays installed.`);
   try {
-    while (!stop.signal.aborted) {
-      if (await changes.next(stop.signal)) await session.install();
+    while (!stopped.aborted) {
+      if (await changes.next(stopped)) await session.install();
       await session.showRuns();
     }
   } finally {

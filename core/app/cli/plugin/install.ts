@@ -11,7 +11,7 @@ import {
   type Consent,
 } from '../../../features/plugins/offline.ts';
 import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
-import { isConfirmed } from '../lib/question.ts';
+import { confirm } from '../lib/question.ts';
 import { wholeNumber } from '../lib/flags.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { locationOfDetail } from './author/author-error.ts';
@@ -54,6 +54,8 @@ interface InstallRequest extends PackageInput {
   readonly settings?: unknown;
 }
 
+const question = 'Install and grant?';
+
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const given = await readPackageInput(source, folder, options);
@@ -79,7 +81,8 @@ export async function installInput(
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
   if (!isGranted) for (const line of consentLines(document.manifest.id, asks, installed)) say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, given, installed, options.gate));
-  if (options.yes !== true && !isGranted) await confirm('Nothing was installed.');
+  if (options.yes !== true && !isGranted)
+    await confirm(question, { verb: 'grant', otherwise: 'Nothing was installed.' });
   const made = await call<Install>('POST', '/plugins', asked).catch(worded);
   printResult(made, options, installedLine);
 }
@@ -158,12 +161,6 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
   });
 }
 
-async function confirm(otherwise: string): Promise<void> {
-  if (!process.stdin.isTTY)
-    throw new CommandError('There is no terminal to confirm this. Add --yes to grant it.', exitCodes.usage);
-  if (!(await isConfirmed('Install and grant?'))) throw new CommandError(otherwise);
-}
-
 export interface ConsentCommandOptions extends RemoteOptions {
   yes?: boolean;
   refuse?: boolean;
@@ -196,7 +193,7 @@ export async function consent(plugin: string, options: ConsentCommandOptions): P
       exitCodes.failed,
     );
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
-  if (options.yes !== true) await confirm('Nothing was changed.');
+  if (options.yes !== true) await confirm(question, { verb: 'grant' });
   const grant = pending.scopes.map(({ scope }) => scope);
   const made = await call<ConsentResponse>('POST', path, {
     grant,

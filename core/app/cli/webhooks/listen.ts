@@ -1,20 +1,23 @@
 // `tatami webhooks listen`: forwards events to an address of this machine as they happen, signed as real deliveries are. It dials
 // out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
 import { resolve } from 'node:path';
-import { printable, quoted } from '../../../platform/lib/text/printable.ts';
+import { quoted } from '../../../platform/lib/text/printable.ts';
+import type { Call } from '../../../../sdk/client/call.ts';
 import { streamEvents, type StreamedEvent } from '../../../../sdk/client/stream.ts';
 import type { EventEnvelope } from '../../../kernel/events/event.ts';
 import { payloadOfEvent } from '../../../features/webhooks/offline.ts';
-import { wholeNumber } from '../lib/flags.ts';
-import { exitCodes, printResult, say } from '../lib/output.ts';
-import { connect, remoteOf } from '../lib/remote.ts';
-import { outcome } from '../operations/views/deliveries.ts';
+import { commaSeparated, usage, wholeNumber } from '../lib/flags.ts';
+import { stopSignal } from '../lib/interrupts.ts';
+import { CommandError, exitCodes, printResult, say } from '../lib/output.ts';
+import { connect, remoteOf, tellReconnect } from '../lib/remote.ts';
+import { getDelivery, outcome } from '../operations/views/deliveries.ts';
 import {
   createForwarder,
   type Forwarded,
   checkSecret,
   localSecret,
   writeEnv,
+  type LocalMessage,
   type SecretOptions,
 } from './local.ts';
 
@@ -54,7 +57,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   const stream = streamEvents({
     server,
     token,
-    types: patterns(options.events),
+    types: commaSeparated(options.events),
     ...(after === undefined ? {} : { after }),
     samples: true,
     signal: stopped,
@@ -63,8 +66,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
       say(
         `The server was restored to an earlier state: events after ${after} have changed. Discard what your program stored from those events.`,
       ),
-    onWait: (waitMs, { message }) =>
-      say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
+    onWait: tellReconnect,
   });
   for await (const event of stream) {
     const forwarded = await forwarder.forward(messageOf(event, server), stopped);
@@ -81,21 +83,15 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   );
 }
 
-/** The first Ctrl-C or SIGTERM ends the command in its own time. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  process.once('SIGINT', () => {
-    process.exitCode = exitCodes.interrupted;
-    stop.abort();
-  });
-  process.once('SIGTERM', () => stop.abort());
-  return stop.signal;
+function messageOf({ payload }: StreamedEvent, server: string): LocalMessage {
+  return sentMessageOf(JSON.parse(payload) as EventEnvelope, server);
 }
 
-function messageOf({ type, payload }: StreamedEvent, server: string) {
-  const event = JSON.parse(payload) as EventEnvelope;
-  return { eventId: event.id, type, payload: payloadOfEvent(event, server) };
-}
+const sentMessageOf = (event: EventEnvelope, server: string): LocalMessage => ({
+  eventId: event.id,
+  type: event.type,
+  payload: payloadOfEvent(event, server),
+});
 
 function readyLine(options: ListenOptions, secret: string): string {
   const kept =
@@ -132,10 +128,34 @@ function repeatCommand(
   return ['tatami', 'webhooks', ...words, ...server].map(quoted).join(' ');
 }
 
-/** `issue.*,comment.added`. */
-function patterns(text: string): string[] {
-  return text
-    .split(',')
-    .map((pattern) => pattern.trim())
-    .filter((pattern) => pattern !== '');
+export interface ForwardOptions extends SecretOptions {
+  to: string;
+}
+
+/** `tatami webhooks forward DELIVERY|EVENT --to URL`: sends one event, as `listen` does. */
+export async function forward(what: string, options: ForwardOptions): Promise<void> {
+  if (!/^(dlv|evt)_/.test(what)) throw usage(`Pass a delivery (dlv_…) or an event (evt_…), not "${what}".`);
+  checkSecret(options);
+  const call = connect(options);
+  const forwarder = await createForwarder('--to', options.to, await localSecret(call, options));
+  const forwarded = await forwarder.forward(await pastMessageOf(call, what, remoteOf(options).server));
+  forwarder.close();
+  if (forwarded === null) throw new CommandError('Interrupted.', exitCodes.interrupted);
+  const { worked, ...result } = forwarded;
+  printResult(
+    result,
+    options,
+    (shown) => `replayed as ${shown.deliveryId} (same ${shown.eventId}, new signature) ${outcome(shown)}`,
+  );
+  if (!worked) process.exitCode = exitCodes.failed;
+}
+
+/** Returns the message of a past event. */
+async function pastMessageOf(call: Call, what: string, server: string): Promise<LocalMessage> {
+  if (what.startsWith('dlv_')) {
+    const { eventId, eventType, payload } = await getDelivery(call, what);
+    return { eventId, type: eventType, payload };
+  }
+  const event = await call<EventEnvelope>('GET', `/events/${encodeURIComponent(what)}`);
+  return sentMessageOf(event, server);
 }

@@ -10,16 +10,13 @@ export const lowerFirst = (text: string): string =>
 export function inputHelp(flags: readonly Flag[]): string {
   const isInBody = flags.some((flag) => flag.in === 'body' && flag.type !== 'boolean');
   const hasTime = flags.some(({ type }) => type === 'time');
-  return (
-    [
-      ...(isInBody
-        ? ['Values: @FILE is the content of a file, - standard input; @@ begins a text with @.']
-        : []),
-      ...(hasTime ? ['Times: ISO 8601, 2h for two hours ago, +2h for in two hours.'] : []),
-    ]
-      .map((line) => `\n${line}`)
-      .join('') + (isInBody || hasTime ? '\n' : '')
-  );
+  const lines = [
+    ...(isInBody
+      ? ['Values: @FILE is the content of a file, - standard input; @@ begins a text with @.']
+      : []),
+    ...(hasTime ? ['Times: ISO 8601, 2h for two hours ago, +2h for in two hours.'] : []),
+  ];
+  return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 
 /** Arguments of examples, by label. Objects without a name are given by a shortened id. */

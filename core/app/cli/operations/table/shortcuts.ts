@@ -37,10 +37,7 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-/**
- * Columns of lists where those derived from the schema tell less. `bench/`, `test/cli/operations` and the
- * documentation show the effect.
- */
+/** Columns of lists where those derived from the schema tell less. */
 export const columns: Readonly<Record<string, readonly string[]>> = {
   'issues.list': ['identifier', 'title', 'state', 'priority', 'assignee', 'labels', 'updatedAt'],
   'labels.list': ['id', 'name', 'color', 'team'],

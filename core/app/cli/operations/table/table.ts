@@ -5,11 +5,13 @@ import type { Noun, Operation } from './operation.ts';
 type NounFacts = Omit<Noun, 'operations'>;
 
 /** Returns the facts of all nouns, without their operations. */
-export const listNouns = (): NounFacts[] => nouns.map(([facts = '']) => JSON.parse(facts) as NounFacts);
+export const listNouns = (): NounFacts[] =>
+  Object.values(nouns).map(([facts = '']) => JSON.parse(facts) as NounFacts);
 
+/** @returns none for other words */
 export function operationsOf(noun: string): Operation[] {
-  const found = nouns.find(([facts = '']) => (JSON.parse(facts) as NounFacts).name === noun);
-  return (found ?? []).slice(1).map((text) => JSON.parse(text) as Operation);
+  const [, ...operations] = Object.hasOwn(nouns, noun) ? nouns[noun]! : [];
+  return operations.map((text) => JSON.parse(text) as Operation);
 }
 
 /** @param id such as `issues.list` @throws Error if there is no such operation */

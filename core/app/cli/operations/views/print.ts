@@ -15,7 +15,7 @@ export function chosenFields({ operation, options }: Given): string[] | null {
 
 /** @param value items of a list, one object, or undefined for no content */
 export async function print(given: Given, value: unknown): Promise<void> {
-  const { operation, args, options } = given;
+  const { operation, options } = given;
   if (isTried(options)) say('Dry run: nothing was changed.');
   if (value === undefined) return printDone(given);
   const items = itemsOf(operation, value);
@@ -23,7 +23,7 @@ export async function print(given: Given, value: unknown): Promise<void> {
   const shown = names ? chosen(items ?? [value], names) : (items ?? [value]);
   const output = items ? shown : shown[0];
   if (options.json === true) return printResult(output, options, () => '');
-  const text = await textOf(operation, { output, names }, { isTried: isTried(options), given: args });
+  const text = await textOf(operation, { output, names }, { isTried: isTried(options) });
   printResult(output, options, () => text);
   // Public apps and routes have no secret.
   const hasSecret = operation.reveals === true && (value as { secret?: unknown }).secret !== null;

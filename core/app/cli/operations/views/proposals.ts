@@ -18,7 +18,7 @@ export interface Proposal {
   status: string;
   title: string;
   author: { name: string };
-  /** What acted for the author. */
+  /** App or key that acted for the author; null if none did. */
   through: { kind: string; name: string } | null;
   revision: number;
   effects: Effect[];

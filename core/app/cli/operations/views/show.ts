@@ -2,7 +2,7 @@
 import { didYouMean } from '../../../../platform/lib/text/words.ts';
 import { plainText, printable } from '../../../../platform/lib/text/printable.ts';
 import { usage } from '../../lib/flags.ts';
-import { isAddress, minuteOf, shortened, tableOf } from '../../lib/table.ts';
+import { fewOf, isAddress, minuteOf, shortened, tableOf } from '../../lib/table.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,6 @@ function partOf(value: unknown, name: string): unknown {
 }
 
 const cellWidthMax = 60;
-const wordsMax = 3;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
 /** Returns a value on one line: references by their names, times to the minute. */
@@ -62,11 +61,8 @@ function cellOf(value: unknown): string {
   return printable(named === undefined ? JSON.stringify(value) : String(named));
 }
 
-function listText(values: readonly unknown[]): string {
-  if (values.length === 0) return '-';
-  const shown = values.slice(0, values.length > wordsMax ? wordsMax - 1 : wordsMax).map(cellOf);
-  return `${shown.join(', ')}${values.length > shown.length ? ` and ${values.length - shown.length} more` : ''}`;
-}
+const listText = (values: readonly unknown[]): string =>
+  values.length === 0 ? '-' : fewOf(values.map(cellOf), ', ');
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 

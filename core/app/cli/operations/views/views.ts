@@ -3,8 +3,6 @@
 export interface Shown {
   /** True for a dry run. */
   readonly isTried: boolean;
-  /** Values of the arguments, as typed. */
-  readonly given: Readonly<Record<string, string>>;
 }
 
 /** @param value a copy of the response, or of its items, without control characters @returns the text for people */
