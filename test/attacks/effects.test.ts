@@ -31,7 +31,7 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     fetch: (request) => {
       seen.push(request.headers.get('authorization'));
-      return new Response('balance 4711');
+      return new Response('balance no-4711');
     },
   });
   const origin = `http://127.0.0.1:${receiver.port}`;
@@ -48,9 +48,9 @@ beforeAll(async () => {
       actions: {
         send: { target: 'none', handle: async (_, ctx) => send(ctx) },
         sendOf: { target: 'issue', handle: async (_, ctx) => send(ctx) },
-        later: { target: 'none', handle: async (_, ctx) => { await ctx.schedule.once('later', ctx.now() + 1000, 'balance 4711'); } },
+        later: { target: 'none', handle: async (_, ctx) => { await ctx.schedule.once('later', ctx.now() + 1000, 'balance no-4711'); } },
       },
-      schedules: { later: { handle: async (_, ctx) => { await send(ctx); throw new Error('failed at balance 4711'); } } },
+      schedules: { later: { handle: async (_, ctx) => { await send(ctx); throw new Error('failed at balance no-4711'); } } },
     }`,
       `const send = async (ctx: any) => {
       const answer = await (await ctx.fetch('${origin}/pay', { headers: { authorization: ctx.secrets.ref('ACME_KEY') } })).text();
@@ -99,7 +99,7 @@ test('an app with automations:write, a member and an admin can make a plugin sen
   const member = await keyFor('member', ['automations:write']);
   for (const call of [app.call, member, await appWith('automations:write')]) {
     const { json } = await call('POST', `${of}/actions/send`, {});
-    expect([json.status, json.result]).toEqual(['succeeded', 'balance 4711']);
+    expect([json.status, json.result]).toEqual(['succeeded', 'balance no-4711']);
   }
   expect(seen.splice(0)).toEqual(['sk_live_1', 'sk_live_1', 'sk_live_1']);
 });
@@ -127,7 +127,7 @@ test('reading the stored values, logs and records of a plugin requires plugins:w
   const { json: sent } = await app.call('POST', `${of}/actions/send`, {});
   await app.call('POST', `${of}/actions/later`, {});
   const waiting = `${of}/scheduled`;
-  expect((await app.call('GET', waiting)).json.data[0].data).toBe('balance 4711');
+  expect((await app.call('GET', waiting)).json.data[0].data).toBe('balance no-4711');
   for (const call of [member, reader]) {
     for (const path of [`${of}/kv`, `${of}/kv/last`, `/api/v1/runs/${sent.id}/recording`]) {
       const { status, json } = await call('GET', path);
@@ -140,7 +140,7 @@ test('reading the stored values, logs and records of a plugin requires plugins:w
   for (const call of [member, reader]) {
     const { status, json } = await call('GET', `${of}/runs`);
     expect(status).toBe(200);
-    expect(JSON.stringify(json)).not.toContain('4711');
+    expect(JSON.stringify(json)).not.toContain('no-4711');
     const one = (await call('GET', `/api/v1/runs/${sent.id}`)).json;
     expect(one).toMatchObject({
       status: 'succeeded',
@@ -152,12 +152,12 @@ test('reading the stored values, logs and records of a plugin requires plugins:w
     expect(one.calls.map(({ op }: Json) => op)).toContain('net.fetch');
   }
   const own = await app.call('GET', `/api/v1/runs/${sent.id}`);
-  expect(own.json).toMatchObject({ result: 'balance 4711', leftOut: [] });
-  expect(own.json.logs[0].message).toContain('4711');
-  expect((await app.call('GET', `${of}/kv/last`)).json.value).toBe('balance 4711');
+  expect(own.json).toMatchObject({ result: 'balance no-4711', leftOut: [] });
+  expect(own.json.logs[0].message).toContain('no-4711');
+  expect((await app.call('GET', `${of}/kv/last`)).json.value).toBe('balance no-4711');
   const caller = app.clientOf(await app.mintKey(['automations:write', 'plugins:read']));
   expect((await caller('POST', `${of}/actions/send`, {})).json).toMatchObject({
-    result: 'balance 4711',
+    result: 'balance no-4711',
     logs: [],
   });
 });
