@@ -12,6 +12,7 @@ import {
 import { bundlePrograms } from '../core/platform/sandbox/fleet/spawn.ts';
 import { addonOf } from '../core/platform/sandbox/locate.ts';
 import { compress } from './compressed.ts';
+import { buildDashboard } from './dashboard.ts';
 import { withoutSymbols } from './elf.ts';
 import { packageFolder } from './packages.ts';
 import { cacheDir, root, writeCached } from './paths.ts';
@@ -44,6 +45,7 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
   write('guest.part', guest);
   write('plugins.part', JSON.stringify(await packedPlugins()));
   write('sdk.part', JSON.stringify(readSdkSources(join(root, 'sdk'))));
+  write('dashboard.part', await buildDashboard());
   for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css'])
     write(`${name}.gz`, gzipSync(readFileSync(join(packageFolder('swagger-ui-dist'), name)), { level: 9 }));
   return folder;

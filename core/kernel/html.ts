@@ -59,7 +59,8 @@ export const iconIco = new Uint8Array(
   ),
 );
 
-const tokens = `
+/** Design tokens of the pages and of the web app. */
+export const tokens = `
 :root {
   color-scheme: light dark;
   --text: #1c1f24; --text-soft: #565d69; --ground: #fbfbfa; --raised: #fff; --line: #d9dbe0; --field-line: #868d99; --soft: #f0f1f3;

@@ -46,7 +46,7 @@ export function createCall(options: ClientOptions): Call {
     const request = requestOf(method, path, body, terms);
     for (let attempt = 1; ; attempt++) {
       throwIfOver(signal);
-      const answer = (await withoutToken(request, options.token)) ?? (await exchange<T>(request, signal));
+      const answer = await withToken(request, options.token, () => exchange<T>(request, signal));
       answered ||= answer.isFromServer;
       if ('value' in answer) return answer.value;
       throwIfOver(signal);
@@ -61,13 +61,35 @@ export function createCall(options: ClientOptions): Call {
 }
 
 /**
+ * Sends a request with the token, and again with another one if the server rejects it.
+ * @throws errors of the token function
+ */
+async function withToken<T>(
+  request: Request,
+  token: Token,
+  send: () => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const answer = (await withoutToken(request, token)) ?? (await send());
+  const isRejected = 'failure' in answer && answer.failure.status === 401 && typeof token === 'function';
+  if (!isRejected) return answer;
+  const header = request.headers.get('authorization');
+  const failed = await withoutToken(request, token, header?.slice('Bearer '.length));
+  if (failed) return failed;
+  return request.headers.get('authorization') === header ? answer : send();
+}
+
+/**
  * Sets the token of the request.
  * @returns null, or the failed answer if no token is available now
  * @throws errors of the token function
  */
-async function withoutToken({ headers }: Request, token: Token): Promise<Answer<never> | null> {
+async function withoutToken(
+  { headers }: Request,
+  token: Token,
+  rejected?: string,
+): Promise<Answer<never> | null> {
   try {
-    headers.set('authorization', `Bearer ${await tokenNow(token)}`);
+    headers.set('authorization', `Bearer ${await tokenNow(token, rejected)}`);
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiCallError)) throw failure;

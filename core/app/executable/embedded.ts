@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import sizesFile from 'artifact:sizes.part';
 import isolatedVmFile from 'artifact:isolated-vm.part';
 import libsqlFile from 'artifact:libsql.part';
+import dashboardFile from 'artifact:dashboard.part';
 import nodeFile from 'artifact:node.part';
 import guestFile from 'artifact:guest.part';
 import pluginsFile from 'artifact:plugins.part';
@@ -50,6 +51,7 @@ export const embedded: Embedded = {
   isolatedVmPath,
   sidecarPrograms: () => ({ sidecar: readText(sidecarFile), guest: readText(guestFile) }),
   plugins: () => readJson(pluginsFile),
+  dashboard: () => new Uint8Array(readFileSync(dashboardFile)),
   sdkFiles: () => readJson(sdkFile),
   prepare() {
     isolatedVmPath();

@@ -8,7 +8,12 @@ import {
   type OAuthClients,
   createFindAccessToken,
 } from '../../features/oauth/index.ts';
-import { createSessions, type Sessions } from '../../features/sign-in/index.ts';
+import {
+  createSessionBearers,
+  createSessions,
+  type SessionBearers,
+  type Sessions,
+} from '../../features/sign-in/index.ts';
 import type { WorkerDeps } from '../../kernel/feature.ts';
 import type { Resolve } from '../../platform/lib/egress/egress.ts';
 import type { Config } from '../config/config.ts';
@@ -39,6 +44,7 @@ export interface ServedIdentity {
   readonly clients: OAuthClients;
   readonly authentication: Authentication;
   readonly sessions: Sessions;
+  readonly bearers: SessionBearers;
   /** Starts the background writes. */
   start(): void;
   /** Resolves once no writes are pending. */
@@ -50,10 +56,12 @@ export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: n
   const { services, committer, clock } = options;
   const { store, nowMs } = services;
   const uses = createUses(services, clock);
+  const sessions = createSessions(services);
+  const bearers = createSessionBearers({ ...services, sessions });
   const authentication = createAuthentication({
     committer,
     nowMs,
-    finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses })],
+    finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses }), bearers.find],
   });
   const ending = createGrantEnding(options);
   const gone = (): void => {
@@ -64,7 +72,8 @@ export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: n
   return {
     authentication,
     clients,
-    sessions: createSessions(services),
+    sessions,
+    bearers,
     start: ending.start,
     async settled() {
       await uses.settled();

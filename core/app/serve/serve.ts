@@ -38,6 +38,8 @@ import { embedded } from '../../platform/lib/process/embedded.ts';
 import { createOutcomeCounter } from '../../platform/lib/outcome-counter.ts';
 import { createLoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { guideRoutes } from '../pages/guides.ts';
+import { createDashboard } from '../dashboard/open.ts';
+import { dashboardRoutes } from '../dashboard/routes.ts';
 import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
 import { installFirstParty } from '../../features/plugins/index.ts';
@@ -350,7 +352,9 @@ function mount(parts: Mounted): App {
     openapi.route,
     ...docsRoutes(),
     ...guideRoutes,
-    ...pageRoutes(baseUrl),
+    ...pageRoutes,
+    identity.bearers.route,
+    ...dashboardRoutes({ ...identity, baseUrl, open: createDashboard() }),
     ...signInPageRoutes({
       ...parts,
       ...identity,

@@ -15,6 +15,7 @@ export {
   card,
   pageRoute,
 } from './page-parts.ts';
+export { createSessionBearers, type SessionBearers } from './bearers.ts';
 export type { AccountGrants } from './proof.ts';
 export { newReset } from './resets.ts';
 export { signInPageRoutes } from './runtime.ts';

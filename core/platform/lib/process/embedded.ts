@@ -9,6 +9,8 @@ export interface Embedded {
   sidecarPrograms(): { sidecar: string; guest: string };
   /** Packages of the first-party plugins, by name. */
   plugins(): Readonly<Record<string, unknown>>;
+  /** Built web app, in the format of `core/app/dashboard/pack.ts`. */
+  dashboard(): Uint8Array<ArrayBuffer>;
   /** SDK that plugins import, including types: path below the SDK's folder → source. */
   sdkFiles(): Readonly<Record<string, string>>;
   /** Unpacks missing files, so that an unusable directory is reported at startup. @throws Error saying what to do */

@@ -1,0 +1,24 @@
+// Entry of the web app.
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { AppProvider } from './data/provider.tsx';
+import { applyTheme } from './data/theme.ts';
+import { startShortcuts } from './parts/shortcuts.ts';
+import { Failed, Loading } from './parts/states.tsx';
+import { router } from './routes.tsx';
+import './style/tokens.css';
+import './style/base.css';
+
+applyTheme();
+startShortcuts();
+createRoot(document.getElementById('app')!).render(
+  <StrictMode>
+    <AppProvider
+      waiting={<Loading />}
+      failed={(error) => <Failed error={error} retry={() => location.reload()} />}
+    >
+      <RouterProvider router={router} />
+    </AppProvider>
+  </StrictMode>,
+);

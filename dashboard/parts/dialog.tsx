@@ -1,0 +1,36 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import type { ReactNode, RefObject } from 'react';
+import styles from './parts.module.css';
+
+interface DialogProps {
+  readonly title: string;
+  /** True if the title is only for screen readers. */
+  readonly isTitleHidden?: boolean;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  /** Element that receives the focus; by default the first one that can. */
+  readonly initialFocus?: RefObject<HTMLElement | null>;
+  readonly children: ReactNode;
+}
+
+/** Modal dialog. It traps the focus and returns it to where it was. */
+export function Dialog({
+  title,
+  isTitleHidden = false,
+  isOpen,
+  onClose,
+  initialFocus,
+  children,
+}: DialogProps): ReactNode {
+  return (
+    <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={styles.backdrop} />
+        <Base.Popup className={`${styles.dialog} stack`} {...(initialFocus && { initialFocus })}>
+          <Base.Title className={isTitleHidden ? 'only-read' : ''}>{title}</Base.Title>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,124 @@
+// Frame of all screens: navigation, connection notices, and what every screen can open.
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useState, type ReactNode } from 'react';
+import { useApp, useSession } from './data/provider.tsx';
+import { Button } from './parts/button.tsx';
+import { Menu, MenuItem } from './parts/menu.tsx';
+import { Toasts } from './parts/toast.tsx';
+import { CreateButton } from './screens/create/create.tsx';
+import styles from './shell.module.css';
+import { text } from './text/shell.ts';
+import { useTheme, themes } from './data/theme.ts';
+
+const work = [
+  ['/my-issues', text.myIssues],
+  ['/inbox', text.inbox],
+  ['/triage', text.triage],
+  ['/issues', text.issues],
+  ['/boards', text.boards],
+  ['/cycles', text.cycles],
+  ['/projects', text.projects],
+  ['/releases', text.releases],
+  ['/sla', text.sla],
+] as const;
+
+const developers = [
+  ['/proposals', text.proposals],
+  ['/webhooks', text.webhooks],
+  ['/api-keys', text.apiKeys],
+  ['/audit-log', text.auditLog],
+] as const;
+
+export function Shell(): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#content">
+        {text.skip}
+      </a>
+      <div className={styles.toggle}>
+        <Button
+          isIcon
+          aria-label={isOpen ? text.closeMenu : text.openMenu}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          ☰
+        </Button>
+        <span className="grow" />
+        <CreateButton />
+      </div>
+      <nav className={styles.nav} aria-label={text.main} data-open={isOpen}>
+        <WorkspaceMenu />
+        <CreateButton />
+        <Links links={work} />
+        <h2>{text.developers}</h2>
+        <Links links={developers} />
+      </nav>
+      <main id="content" className={styles.main} tabIndex={-1}>
+        <Notices />
+        <Outlet />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Links({ links }: { readonly links: readonly (readonly [string, string])[] }): ReactNode {
+  return (
+    <ul>
+      {links.map(([to, label]) => (
+        <li key={to}>
+          <Link to={to} className={styles.link}>
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function WorkspaceMenu(): ReactNode {
+  const { workspace, workspaces, member } = useSession();
+  const [theme, setTheme] = useTheme();
+  const open = (id: string): void =>
+    location.assign(`/?${new URLSearchParams({ workspace: id }).toString()}`);
+  return (
+    <Menu
+      button={<span className="cut">{workspace.name}</span>}
+      label={`${text.workspace}: ${workspace.name}`}
+      look="plain"
+    >
+      {workspaces.map(({ id, name }) => (
+        <MenuItem key={id} onSelect={() => open(id)} isDisabled={id === workspace.id}>
+          {name}
+        </MenuItem>
+      ))}
+      {themes.map((one) => (
+        <MenuItem key={one} onSelect={() => setTheme(one)}>
+          {text.theme}: {text.themes[one]} {one === theme && '✓'}
+        </MenuItem>
+      ))}
+      <MenuItem onSelect={() => location.assign('/docs/guides')}>{text.docs}</MenuItem>
+      <MenuItem onSelect={() => location.assign('/account')}>
+        {text.account}: {member.name}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function Notices(): ReactNode {
+  const { connection, isOutdated } = useApp();
+  return (
+    <div role="status">
+      {connection === 'offline' && <p className={styles.note}>{text.offline}</p>}
+      {isOutdated && (
+        <p className={styles.note}>
+          {text.outdated} <Button onClick={() => location.reload()}>{text.reload}</Button>
+        </p>
+      )}
+    </div>
+  );
+}
