@@ -1,46 +1,144 @@
-// Paths and screens. Each screen is a chunk that loads when it is opened.
+// Paths and screens. Each screen is a chunk that loads when it is opened. core/app/dashboard/paths.ts has the same
+// paths for the server.
 import {
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent,
   redirect,
-  type RouteComponent,
 } from '@tanstack/react-router';
-import { paths } from '../core/app/dashboard/paths.ts';
 import { Failed, Loading } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { issueSearch } from './screens/issues/search.ts';
 
 const root = createRootRoute({ component: Shell });
-
-/** Returns a path in the form of the router: `/issues/{identifier}` → `/issues/$identifier`. */
-type RouterPath<P extends string> = P extends `${infer Before}{${infer Name}}${infer After}`
-  ? `${Before}$${Name}${After}`
-  : P;
-const routerPath = <P extends string>(path: P): RouterPath<P> =>
-  path.replaceAll(/\{(\w+)\}/g, '$$$1') as RouterPath<P>;
-
-const screen = <P extends string>(path: P, load: () => Promise<{ default: RouteComponent }>) =>
-  createRoute({
-    getParentRoute: () => root,
-    path: routerPath(path),
-    component: lazyRouteComponent(load),
-  });
+const getParentRoute = () => root;
 
 const tree = root.addChildren([
   createRoute({
-    getParentRoute: () => root,
+    getParentRoute,
     path: '/',
     beforeLoad: () => {
-      throw redirect({ to: '/issues' });
+      throw redirect({ to: '/my-issues' });
     },
   }),
   createRoute({
-    getParentRoute: () => root,
+    getParentRoute,
+    path: '/welcome',
+    component: lazyRouteComponent(() => import('./screens/welcome/welcome.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/my-issues',
+    validateSearch: issueSearch,
+    component: lazyRouteComponent(() => import('./screens/issues/my-issues.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/inbox',
+    component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/triage',
+    component: lazyRouteComponent(() => import('./screens/triage/triage.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/issues',
     validateSearch: issueSearch,
     component: lazyRouteComponent(() => import('./screens/issues/issues.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/issues/$identifier',
+    component: lazyRouteComponent(() => import('./screens/issue/issue.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/views/$id',
+    validateSearch: issueSearch,
+    component: lazyRouteComponent(() => import('./screens/issues/view.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/boards',
+    component: lazyRouteComponent(() => import('./screens/boards/boards.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/boards/$id',
+    component: lazyRouteComponent(() => import('./screens/boards/board.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/cycles',
+    component: lazyRouteComponent(() => import('./screens/cycles/cycles.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/cycles/$id',
+    component: lazyRouteComponent(() => import('./screens/cycles/cycle.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/projects',
+    component: lazyRouteComponent(() => import('./screens/projects/projects.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/projects/$id',
+    component: lazyRouteComponent(() => import('./screens/projects/project.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/releases',
+    component: lazyRouteComponent(() => import('./screens/releases/releases.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/releases/$id',
+    component: lazyRouteComponent(() => import('./screens/releases/release.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/sla',
+    component: lazyRouteComponent(() => import('./screens/sla/sla.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/proposals',
+    component: lazyRouteComponent(() => import('./screens/proposals/proposals.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/proposals/$id',
+    component: lazyRouteComponent(() => import('./screens/proposals/proposal.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks/$id',
+    component: lazyRouteComponent(() => import('./screens/webhooks/webhook.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/deliveries/$id',
+    component: lazyRouteComponent(() => import('./screens/webhooks/delivery.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/api-keys',
+    component: lazyRouteComponent(() => import('./screens/api-keys/api-keys.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/audit-log',
+    component: lazyRouteComponent(() => import('./screens/audit-log/audit-log.tsx')),
   }),
 ]);
 
@@ -57,4 +155,3 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
 }
-export { screen, paths };

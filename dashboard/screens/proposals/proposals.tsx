@@ -1,0 +1,6 @@
+import type { ReactNode } from 'react';
+import { Screen } from '../../parts/states.tsx';
+
+export default function Proposals(): ReactNode {
+  return <Screen title="Proposals">{null}</Screen>;
+}
