@@ -5,29 +5,12 @@ import { useApp, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Menu, MenuItem } from './parts/menu.tsx';
 import { Toasts } from './parts/toast.tsx';
+import { developerScreens, workScreens } from './screens.ts';
+import { Palette } from './screens/palette/palette.tsx';
 import { CreateButton } from './screens/create/create.tsx';
 import styles from './shell.module.css';
 import { text } from './text/shell.ts';
 import { useTheme, themes } from './data/theme.ts';
-
-const work = [
-  ['/my-issues', text.myIssues],
-  ['/inbox', text.inbox],
-  ['/triage', text.triage],
-  ['/issues', text.issues],
-  ['/boards', text.boards],
-  ['/cycles', text.cycles],
-  ['/projects', text.projects],
-  ['/releases', text.releases],
-  ['/sla', text.sla],
-] as const;
-
-const developers = [
-  ['/proposals', text.proposals],
-  ['/webhooks', text.webhooks],
-  ['/api-keys', text.apiKeys],
-  ['/audit-log', text.auditLog],
-] as const;
 
 export function Shell(): ReactNode {
   const [isOpen, setOpen] = useState(false);
@@ -52,10 +35,11 @@ export function Shell(): ReactNode {
       </div>
       <nav className={styles.nav} aria-label={text.main} data-open={isOpen}>
         <WorkspaceMenu />
+        <Palette />
         <CreateButton />
-        <Links links={work} />
+        <Links links={workScreens} />
         <h2>{text.developers}</h2>
-        <Links links={developers} />
+        <Links links={developerScreens} />
       </nav>
       <main id="content" className={styles.main} tabIndex={-1}>
         <Notices />
@@ -66,10 +50,14 @@ export function Shell(): ReactNode {
   );
 }
 
-function Links({ links }: { readonly links: readonly (readonly [string, string])[] }): ReactNode {
+function Links({
+  links,
+}: {
+  readonly links: readonly { readonly to: string; readonly label: string }[];
+}): ReactNode {
   return (
     <ul>
-      {links.map(([to, label]) => (
+      {links.map(({ to, label }) => (
         <li key={to}>
           <Link to={to} className={styles.link}>
             {label}

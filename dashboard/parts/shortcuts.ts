@@ -15,11 +15,14 @@ interface Registered {
 }
 
 const active: Registered[] = [];
-let areOn = true;
+const offKey = 'tatami.shortcuts';
+
+/** Returns false if the person switched shortcuts without a modifier off. */
+export const areShortcutsOn = (): boolean => localStorage.getItem(offKey) !== 'off';
 
 /** Switches shortcuts without a modifier on or off (WCAG 2.2 › 2.1.4). */
 export function switchShortcuts(on: boolean): void {
-  areOn = on;
+  localStorage.setItem(offKey, on ? 'on' : 'off');
 }
 
 /** Returns the shortcuts that work now. */
@@ -62,7 +65,7 @@ export function startShortcuts(): void {
     const isElsewhere =
       isTyping(event) ||
       document.querySelector('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]') !== null;
-    if (isPlain && (!areOn || isElsewhere)) return;
+    if (isPlain && (isElsewhere || !areShortcutsOn())) return;
     const shortcut = activeShortcuts().find((one) => one.keys === keys);
     if (!shortcut) return;
     event.preventDefault();

@@ -1,6 +1,170 @@
-import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { Cycle, CycleProgress } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { DayChart, ProgressBar } from '../../parts/chart.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SelectField } from '../../parts/fields.tsx';
+import { IssueRows } from '../../parts/issue-rows.tsx';
+import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Time } from '../../parts/symbols.tsx';
+import { text as common } from '../../text/common.ts';
+import { text } from '../../text/planning.ts';
+import { idealLine, scopeChanges } from './burn-up.ts';
 
-export default function Cycle(): ReactNode {
-  return <Screen title="Cycle">{null}</Screen>;
+export default function CyclePage(): ReactNode {
+  const { id } = useParams({ from: '/cycles/$id' });
+  const client = useClient();
+  const cycle = useQuery({ queryKey: ['cycles', id], queryFn: () => client.cycles.get(id) });
+  // Its key begins with `issues`, because each change of an issue may change the progress.
+  const progress = useQuery({
+    queryKey: ['issues', 'cycle-progress', id],
+    queryFn: () => client.cycles.progress(id),
+  });
+  if (cycle.error) return <Failed error={cycle.error} retry={() => void cycle.refetch()} />;
+  if (!cycle.data) return <Loading />;
+  const { name, description, team, status, startsAt, endsAt } = cycle.data;
+  const today = progress.data?.days.at(-1)?.issues;
+  return (
+    <Screen title={name} actions={<Actions cycle={cycle.data} unfinished={today ? open(today) : 0} />}>
+      <div className="stack">
+        <p className="row wrap">
+          <span className="chip">{text.cycleStatus[status]}</span>
+          <span>{team}</span>
+          <Time at={startsAt} /> – <Time at={endsAt} />
+          {today && <ProgressBar done={today.completed} all={today.scope} />}
+        </p>
+        {description !== '' && <p>{description}</p>}
+        {progress.data && <BurnUp progress={progress.data} endsAt={endsAt} />}
+        {status === 'completed' && <Rollovers id={id} />}
+        <h2>{text.issues}</h2>
+        <IssueRows
+          name={text.issues}
+          id={['cycle', id]}
+          page={async (after) =>
+            client.issues.list({ cycle: id, limit: 100, ...(after !== null && { after }) })
+          }
+          empty={<Empty title={text.noData} />}
+        />
+      </div>
+    </Screen>
+  );
+}
+
+type Counts = CycleProgress['days'][number]['issues'];
+const open = ({ scope, completed, canceled }: Counts): number => scope - completed - canceled;
+
+function Actions({ cycle, unfinished }: { readonly cycle: Cycle; readonly unfinished: number }): ReactNode {
+  const [asks, setAsks] = useState(false);
+  const write = useWrite();
+  const { id, name, status } = cycle;
+  if (status === 'completed') return null;
+  if (status === 'upcoming')
+    return (
+      <Button onClick={() => void write((client) => client.cycles.start(id), text.cycleStarted(name))}>
+        {text.startNow}
+      </Button>
+    );
+  return (
+    <>
+      <Button onClick={() => setAsks(true)}>{text.complete}</Button>
+      <Dialog title={text.rolloverTitle} isOpen={asks} onClose={() => setAsks(false)}>
+        <p>{text.rollover(unfinished)}</p>
+        <div className="row">
+          <Button
+            look="primary"
+            onClick={() => {
+              setAsks(false);
+              void write((client) => client.cycles.complete(id), text.cycleCompleted(name));
+            }}
+          >
+            {text.complete}
+          </Button>
+          <Button onClick={() => setAsks(false)}>{common.cancel}</Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+function BurnUp({
+  progress: { days },
+  endsAt,
+}: {
+  readonly progress: CycleProgress;
+  readonly endsAt: string;
+}): ReactNode {
+  const [unit, setUnit] = useState<'issues' | 'points'>('issues');
+  if (days.length === 0) return <p className="soft">{text.noData}</p>;
+  const values = (name: keyof Counts): number[] => days.map((day) => day[unit][name]);
+  const changes = scopeChanges(days.map(({ day, issues }) => ({ day, scope: issues.scope })));
+  const series = [
+    { name: text.scope, color: 'var(--text-soft)', values: values('scope') },
+    { name: text.started, color: 'var(--warn)', dash: '6 3', values: values('started') },
+    { name: text.completed, color: 'var(--good)', values: values('completed') },
+    {
+      name: text.ideal,
+      color: 'var(--accent)',
+      dash: '2 4',
+      values: idealLine(
+        days.map(({ day }) => day),
+        values('scope').at(-1)!,
+        endsAt,
+      ),
+    },
+  ];
+  return (
+    <section className="stack">
+      <div className="row wrap">
+        <h2 className="grow">{text.burnUp}</h2>
+        <SelectField
+          label={text.count}
+          value={unit}
+          options={[
+            ['issues', text.issues],
+            ['points', text.points],
+          ]}
+          onPick={(value) => setUnit(value === 'points' ? 'points' : 'issues')}
+        />
+      </div>
+      <DayChart title={text.burnUp} days={days.map(({ day }) => day)} series={series} />
+      <h3>{text.scopeChanges}</h3>
+      {changes.length === 0 ? (
+        <p className="soft">{text.noScopeChanges}</p>
+      ) : (
+        <ul>
+          {changes.map(({ day, by }) => (
+            <li key={day}>{text.scopeChange(day, by)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Rollovers({ id }: { readonly id: string }): ReactNode {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['cycles', id, 'rollovers'],
+    queryFn: () => Array.fromAsync(client.cycles.rollovers(id, { limit: 100 })),
+  });
+  if (!data || data.length === 0) return null;
+  return (
+    <section className="stack">
+      <h2>{text.rolledOver}</h2>
+      <ul>
+        {data.map(({ issue, to }) => (
+          <li key={issue.id} className="row">
+            <Link to="/issues/$identifier" params={{ identifier: issue.identifier ?? issue.id }}>
+              {issue.identifier ?? issue.id}
+            </Link>
+            {to ? text.rolledTo(to.name) : text.noNext}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

@@ -1,5 +1,29 @@
-import type { ReactNode } from 'react';
+// Opens the command palette and the list of shortcuts from anywhere. Their contents load when they are first opened.
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { Button } from '../../parts/button.tsx';
+import { text as shell } from '../../text/shell.ts';
+import { text } from '../../text/palette.ts';
+
+const Commands = lazy(() => import('./commands.tsx'));
+const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
 
 export function Palette(): ReactNode {
-  return null;
+  const [shown, show] = useState<'commands' | 'shortcuts' | null>(null);
+  useShortcuts([
+    { keys: 'mod+k', label: text.title, run: () => show('commands') },
+    { keys: '?', label: text.shortcuts, run: () => show('shortcuts') },
+  ]);
+  const close = (): void => show(null);
+  return (
+    <>
+      <Button look="plain" onClick={() => show('commands')} aria-keyshortcuts="Control+K Meta+K">
+        {shell.search}
+      </Button>
+      <Suspense>
+        {shown === 'commands' && <Commands onClose={close} onShortcuts={() => show('shortcuts')} />}
+        {shown === 'shortcuts' && <ShortcutList onClose={close} />}
+      </Suspense>
+    </>
+  );
 }

@@ -1,0 +1,151 @@
+import { Combobox } from '@base-ui/react/combobox';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { themes, useTheme } from '../../data/theme.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { StateIcon } from '../../parts/symbols.tsx';
+import styles from '../../parts/parts.module.css';
+import { screens } from '../../screens.ts';
+import { text as shell } from '../../text/shell.ts';
+import { text } from '../../text/palette.ts';
+import { openCreate } from '../create/create.tsx';
+import { objectsQuery, titlesQuery, type FoundTitle } from './objects.ts';
+
+interface Command {
+  readonly id: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly icon?: ReactNode;
+  run(): void;
+}
+
+interface Group {
+  readonly value: string;
+  readonly items: readonly Command[];
+}
+
+interface CommandsProps {
+  readonly onClose: () => void;
+  readonly onShortcuts: () => void;
+}
+
+/** True if each word of the input begins a word of the label. */
+function matches(label: string, input: string): boolean {
+  const words = label.toLowerCase().split(/[\s:]+/);
+  return input
+    .toLowerCase()
+    .split(/\s+/)
+    .every((part) => words.some((word) => word.startsWith(part)));
+}
+
+export default function Commands({ onClose, onShortcuts }: CommandsProps): ReactNode {
+  const [input, setInput] = useState('');
+  const groups = useGroups(input.trim(), onShortcuts);
+  const items = groups.flatMap((group) => group.items);
+  const run = (command: Command | null): void => {
+    if (!command) return;
+    onClose();
+    command.run();
+  };
+  return (
+    <Dialog title={text.title} isTitleHidden isOpen onClose={onClose}>
+      <Combobox.Root
+        inline
+        open
+        items={groups as Group[]}
+        filter={null}
+        autoHighlight
+        inputValue={input}
+        onInputValueChange={setInput}
+        value={null as Command | null}
+        onValueChange={run}
+        itemToStringLabel={({ label }: Command) => label}
+      >
+        <Combobox.Input aria-label={text.input} placeholder={text.input} autoFocus />
+        {items.length === 0 && <p className="soft">{text.nothing}</p>}
+        <Combobox.List>
+          {(group: Group) => (
+            <Combobox.Group key={group.value} items={group.items as Command[]}>
+              <Combobox.GroupLabel className="soft">{group.value}</Combobox.GroupLabel>
+              <Combobox.Collection>
+                {(command: Command) => (
+                  <Combobox.Item key={command.id} value={command} className={styles.item}>
+                    {command.icon}
+                    <span className="grow cut">{command.label}</span>
+                    <span className="soft">{command.hint}</span>
+                  </Combobox.Item>
+                )}
+              </Combobox.Collection>
+            </Combobox.Group>
+          )}
+        </Combobox.List>
+      </Combobox.Root>
+    </Dialog>
+  );
+}
+
+function useGroups(input: string, onShortcuts: () => void): readonly Group[] {
+  const commands = useCommands(onShortcuts).filter(({ label }) => matches(label, input));
+  const issues = useIssues(input);
+  const objects = useObjects(input);
+  return [
+    { value: text.objects, items: [...issues, ...objects] },
+    { value: text.commands, items: commands },
+  ].filter(({ items }) => items.length > 0);
+}
+
+function useCommands(onShortcuts: () => void): readonly Command[] {
+  const navigate = useNavigate();
+  const [, setTheme] = useTheme();
+  return useMemo(
+    () => [
+      { id: 'new', label: text.newIssue, hint: 'C', run: () => openCreate() },
+      ...screens.map(({ to, label }) => ({
+        id: to,
+        label: text.goTo(label),
+        run: () => void navigate({ to }),
+      })),
+      ...themes.map((theme) => ({
+        id: `theme-${theme}`,
+        label: text.theme(shell.themes[theme]),
+        run: () => setTheme(theme),
+      })),
+      { id: 'shortcuts', label: text.shortcuts, hint: '?', run: onShortcuts },
+      { id: 'account', label: text.signOut, run: () => location.assign('/account') },
+    ],
+    [navigate, onShortcuts, setTheme],
+  );
+}
+
+function useIssues(input: string): readonly Command[] {
+  const navigate = useNavigate();
+  const client = useClient();
+  const asked = useDeferredValue(input);
+  const { data = [] } = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  if (input === '') return [];
+  return data.map(({ identifier, title, state }: FoundTitle) => ({
+    id: identifier,
+    label: `${identifier} ${title}`,
+    icon: <StateIcon type={state.type} name={state.name} />,
+    run: () => void navigate({ to: '/issues/$identifier', params: { identifier } }),
+  }));
+}
+
+const shownMax = 5;
+
+function useObjects(input: string): readonly Command[] {
+  const navigate = useNavigate();
+  const { data = [] } = useQuery({ ...objectsQuery(useClient()), enabled: input !== '' });
+  if (input === '') return [];
+  return data
+    .filter(({ name }) => matches(name, input))
+    .slice(0, shownMax)
+    .map(({ kind, id, name, to }) => ({
+      id,
+      label: name,
+      hint: text.kinds[kind],
+      run: () => void navigate({ to, params: { id } }),
+    }));
+}

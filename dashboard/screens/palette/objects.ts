@@ -1,0 +1,47 @@
+// Objects that the palette finds by name.
+import { queryOptions } from '@tanstack/react-query';
+import type { Client, Issue } from '@tatami/sdk/client';
+
+export interface FoundTitle {
+  readonly identifier: string;
+  readonly title: string;
+  readonly state: Issue['state'];
+}
+
+export const titlesQuery = (client: Client, input: string) =>
+  queryOptions({
+    queryKey: ['issues', 'titles', input],
+    enabled: input !== '',
+    staleTime: 10_000,
+    queryFn: async ({ signal }) => {
+      const query = new URLSearchParams({ q: input.slice(0, 200) });
+      const path = `/issues/titles?${query.toString()}`;
+      const { data } = await client.call<{ data: readonly FoundTitle[] }>('GET', path, undefined, { signal });
+      return data;
+    },
+  });
+
+const pageSize = 100;
+
+const kinds = {
+  project: { to: '/projects/$id', list: (client: Client) => client.projects.list({ limit: pageSize }) },
+  cycle: { to: '/cycles/$id', list: (client: Client) => client.cycles.list({ limit: pageSize }) },
+  board: { to: '/boards/$id', list: (client: Client) => client.boards.list({ limit: pageSize }) },
+  view: { to: '/views/$id', list: (client: Client) => client.views.list({ limit: pageSize }) },
+  release: { to: '/releases/$id', list: (client: Client) => client.releases.list({ limit: pageSize }) },
+} as const;
+type Kind = keyof typeof kinds;
+
+/** Names of the other objects, loaded once: their number grows slowly. */
+export const objectsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['palette', 'objects'],
+    staleTime: 60_000,
+    queryFn: async () => {
+      const lists = Object.entries(kinds).map(async ([kind, { to, list }]) => {
+        const { data } = await list(client).catch(() => ({ data: [] }));
+        return data.map(({ id, name }) => ({ kind: kind as Kind, id, name, to }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+  });

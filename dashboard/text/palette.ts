@@ -1,0 +1,16 @@
+export const text = {
+  title: 'Command palette',
+  input: 'Search issues, or type a command',
+  hint: 'Type an identifier, words of a title, or a command.',
+  nothing: 'No issue and no command matches.',
+  goTo: (name: string) => `Go to ${name}`,
+  theme: (name: string) => `Theme: ${name}`,
+  newIssue: 'Create an issue',
+  shortcuts: 'Show keyboard shortcuts',
+  signOut: 'Open your account',
+  commands: 'Commands',
+  objects: 'Results',
+  shortcutHint: 'Shortcuts without Ctrl or ⌘ are off while you type.',
+  shortcutsOn: 'Use keyboard shortcuts',
+  kinds: { project: 'Project', cycle: 'Cycle', board: 'Board', view: 'View', release: 'Release' },
+} as const;
