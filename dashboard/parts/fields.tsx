@@ -50,7 +50,8 @@ interface FormProps {
   readonly submit: string;
   /** Returns null if the write failed, which the person was told; the form stays open then. */
   readonly onSubmit: (fields: FormData) => Promise<unknown>;
-  readonly onDone: () => void;
+  /** Absent for a form that is part of a screen, and has no cancel button. */
+  readonly onDone?: () => void;
   readonly children: ReactNode;
 }
 
@@ -64,7 +65,7 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
         event.preventDefault();
         setSending(true);
         void onSubmit(new FormData(event.currentTarget))
-          .then((result) => result !== null && onDone())
+          .then((result) => result !== null && onDone?.())
           .finally(() => setSending(false));
       }}
     >
@@ -73,7 +74,7 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
         <Button type="submit" look="primary" disabled={isSending}>
           {submit}
         </Button>
-        <Button onClick={onDone}>{text.cancel}</Button>
+        {onDone && <Button onClick={onDone}>{text.cancel}</Button>}
       </div>
     </form>
   );

@@ -122,6 +122,8 @@ export const text = {
   policy: 'Policy',
   target: 'Target',
   allStates: 'All states',
+  allTeams: 'All teams',
+  off: 'Off',
   noPolicies: 'No SLA policies. Create one with the API or the command line.',
   issue: 'Issue',
   assignee: 'Assignee',

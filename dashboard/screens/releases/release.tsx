@@ -1,6 +1,140 @@
-import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Release } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { queryClient, useClient } from '../../data/provider.tsx';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, TextField, textOf } from '../../parts/fields.tsx';
+import { IssueRows } from '../../parts/issue-rows.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { text } from '../../text/planning.ts';
+import { Notes } from './notes.tsx';
 
-export default function Release(): ReactNode {
-  return <Screen title="Release">{null}</Screen>;
+export default function ReleasePage(): ReactNode {
+  const { id } = useParams({ from: '/releases/$id' });
+  const client = useClient();
+  const release = useQuery({ queryKey: ['releases', id], queryFn: () => client.releases.get(id) });
+  if (release.error) return <Failed error={release.error} retry={() => void release.refetch()} />;
+  if (!release.data) return <Loading />;
+  const { name, tag, status, stage, pipeline, rollbackReason, version } = release.data;
+  return (
+    <Screen title={`${name} ${tag}`} actions={<Actions release={release.data} />}>
+      <div className="stack">
+        <p className="row wrap">
+          <span className="chip">{text.releaseStatus[status]}</span>
+          <span>
+            {pipeline.name}: {stage}
+          </span>
+          {rollbackReason !== null && <span>{rollbackReason}</span>}
+        </p>
+        <Notes key={version} release={release.data} />
+        <Issues release={release.data} />
+      </div>
+    </Screen>
+  );
+}
+
+function Actions({ release }: { readonly release: Release }): ReactNode {
+  const client = useClient();
+  const write = useWrite();
+  const [asks, setAsks] = useState(false);
+  const { id, name, status, stage, pipeline } = release;
+  const { data: stages } = useQuery({
+    queryKey: ['pipelines', pipeline.id],
+    queryFn: async () => (await client.pipelines.get(pipeline.id)).stages,
+  });
+  const isOpen = status === 'planned' || status === 'in_progress';
+  return (
+    <>
+      {isOpen && (
+        <Menu button={text.stage}>
+          {stages
+            ?.filter((one) => one !== stage)
+            .map((one) => (
+              <MenuItem
+                key={one}
+                onSelect={() => void write((api) => api.releases.stage(id, { stage: one }), text.saved)}
+              >
+                {text.moveTo(one)}
+              </MenuItem>
+            ))}
+        </Menu>
+      )}
+      {isOpen && (
+        <Button
+          look="primary"
+          onClick={() => void write((api) => api.releases.publish(id), text.published(name))}
+        >
+          {text.publish}
+        </Button>
+      )}
+      {status === 'published' && <Button onClick={() => setAsks(true)}>{text.rollBack}</Button>}
+      {asks && (
+        <Dialog title={text.rollBack} isOpen onClose={() => setAsks(false)}>
+          <Form
+            submit={text.rollBack}
+            onSubmit={(fields) =>
+              write((api) => api.releases.rollback(id, { reason: textOf(fields, 'reason') }))
+            }
+            onDone={() => setAsks(false)}
+          >
+            <TextField label={text.rollBackReason} name="reason" required />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Issues({ release }: { readonly release: Release }): ReactNode {
+  const client = useClient();
+  const write = useWrite();
+  const [isOpen, setOpen] = useState(false);
+  const { id } = release;
+  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['issues', 'release', id] });
+  const add = async (fields: FormData): Promise<unknown> => {
+    const added = await write((api) => api.releases.issues.add(id, { issueIds: [textOf(fields, 'issue')] }));
+    await refresh();
+    return added;
+  };
+  const remove = async (issueId: string): Promise<void> => {
+    await write((api) => api.releases.issues.remove(id, { issueIds: [issueId] }));
+    await refresh();
+  };
+  return (
+    <section className="stack">
+      <div className="row">
+        <h2 className="grow">{text.issues}</h2>
+        <Button onClick={() => setOpen(true)}>{text.addIssue}</Button>
+      </div>
+      <IssueRows
+        name={text.issues}
+        id={['release', id, String(release.issueIds.length)]}
+        page={async (after) =>
+          client.releases.issues.list(id, { limit: 100, ...(after !== null && { after }) })
+        }
+        empty={<Empty title={text.noData} />}
+        actions={(issue) => (
+          <Button
+            look="plain"
+            isIcon
+            aria-label={text.removeIssue(issue.identifier ?? issue.id)}
+            onClick={() => void remove(issue.id)}
+          >
+            ✕
+          </Button>
+        )}
+      />
+      {isOpen && (
+        <Dialog title={text.addIssue} isOpen onClose={() => setOpen(false)}>
+          <Form submit={text.addIssue} onSubmit={add} onDone={() => setOpen(false)}>
+            <TextField label={text.issueIdentifier} name="issue" required />
+          </Form>
+        </Dialog>
+      )}
+    </section>
+  );
 }

@@ -1,6 +1,145 @@
-import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { SlaClock } from '@tatami/sdk/client';
+import { useEffect, useState, type ReactNode } from 'react';
+import { useTeams } from '../../data/directory.ts';
+import { useClient } from '../../data/provider.tsx';
+import { Button } from '../../parts/button.tsx';
+import { SelectField } from '../../parts/fields.tsx';
+import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Time } from '../../parts/symbols.tsx';
+import { text as common } from '../../text/common.ts';
+import { text } from '../../text/planning.ts';
+
+const minuteMs = 60_000;
 
 export default function Sla(): ReactNode {
-  return <Screen title="Sla">{null}</Screen>;
+  const client = useClient();
+  const teams = useTeams();
+  const [state, setState] = useState('');
+  const [team, setTeam] = useState('');
+  const clocks = useInfiniteQuery({
+    queryKey: ['sla', 'clocks', state, team],
+    initialPageParam: null as string | null,
+    queryFn: async ({ pageParam }) =>
+      client.sla.clocks({
+        limit: 100,
+        ...(state !== '' && { state: state as SlaClock['state'] }),
+        ...(team !== '' && { team }),
+        ...(pageParam !== null && { after: pageParam }),
+      }),
+    getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
+  });
+  const rows = clocks.data?.pages.flatMap(({ data }) => data);
+  const filters = (
+    <Bar label={text.status}>
+      <SelectField
+        label={text.status}
+        value={state}
+        options={[['', text.allStates], ...Object.entries(text.clockStates)]}
+        onPick={setState}
+      />
+      <SelectField
+        label={text.team}
+        value={team}
+        options={[['', text.allTeams], ...teams.map(({ key, name }) => [key, name] as const)]}
+        onPick={setTeam}
+      />
+    </Bar>
+  );
+  return (
+    <Screen title={text.sla} bars={filters}>
+      <div className="stack">
+        {clocks.error && <Failed error={clocks.error} retry={() => void clocks.refetch()} />}
+        {!rows && !clocks.error && <Loading />}
+        {rows?.length === 0 && <Empty title={text.noClocks} hint={text.noClocksHint} />}
+        {rows && rows.length > 0 && <Clocks clocks={rows} />}
+        {clocks.hasNextPage && <Button onClick={() => void clocks.fetchNextPage()}>{common.loadMore}</Button>}
+        <Policies />
+      </div>
+    </Screen>
+  );
+}
+
+function Clocks({ clocks }: { readonly clocks: readonly SlaClock[] }): ReactNode {
+  return (
+    <table aria-label={text.sla}>
+      <thead>
+        <tr>
+          <th scope="col">{text.issue}</th>
+          <th scope="col">{text.clock}</th>
+          <th scope="col">{text.status}</th>
+          <th scope="col">{text.left}</th>
+          <th scope="col">{text.policy}</th>
+          <th scope="col">{text.assignee}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {clocks.map(({ id, issue, kind, state, dueAt, policy, assignee }) => (
+          <tr key={id}>
+            <th scope="row">
+              <Link to="/issues/$identifier" params={{ identifier: issue.identifier ?? issue.id }}>
+                {issue.identifier} {issue.title}
+              </Link>
+            </th>
+            <td>{text.clockKinds[kind]}</td>
+            <td>{text.clockStates[state]}</td>
+            <td>{dueAt !== null && <Countdown dueAt={dueAt} />}</td>
+            <td>{policy.name}</td>
+            <td>{assignee?.name ?? common.noAssignee}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Time left, which moves on each minute. */
+function Countdown({ dueAt }: { readonly dueAt: string }): ReactNode {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), minuteMs);
+    return () => clearInterval(timer);
+  }, []);
+  const leftMs = Date.parse(dueAt) - now;
+  const words = durationOf(Math.abs(leftMs));
+  return (
+    <span title={dueAt}>
+      {leftMs < 0 ? text.late(words) : words} (<Time at={dueAt} />)
+    </span>
+  );
+}
+
+/** Returns a duration such as `2 d 3 h`. */
+function durationOf(ms: number): string {
+  const minutes = Math.floor(ms / minuteMs);
+  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];
+  if (days > 0) return `${days} d ${hours} h`;
+  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
+}
+
+function Policies(): ReactNode {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['sla-policies', 'all'],
+    queryFn: () => Array.fromAsync(client.slaPolicies.list({ limit: 100 })),
+  });
+  return (
+    <section className="stack">
+      <h2>{text.policies}</h2>
+      {data?.length === 0 && <p className="soft">{text.noPolicies}</p>}
+      <ul>
+        {data?.map(({ id, name, kind, targetMinutes, enabled }) => (
+          <li key={id} className="row wrap">
+            <span className="grow">{name}</span>
+            <span>{text.clockKinds[kind]}</span>
+            <span>
+              {text.target}: {durationOf(targetMinutes * minuteMs)}
+            </span>
+            {!enabled && <span className="chip">{text.off}</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
