@@ -63,6 +63,7 @@ export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: n
     nowMs,
     finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses }), bearers.find],
   });
+  sessions.onEnded(authentication.forget);
   const ending = createGrantEnding(options);
   const gone = (): void => {
     authentication.forget();

@@ -151,7 +151,7 @@ export function proofPath(to: string): string {
 }
 
 /** Returns true if the last authentication is recent enough for a sensitive change. */
-export function isFresh({ authenticatedAt }: SignedIn, nowMs: number): boolean {
+export function isFresh({ authenticatedAt }: Pick<SignedIn, 'authenticatedAt'>, nowMs: number): boolean {
   return nowMs - authenticatedAt < proofMs;
 }
 
