@@ -77,7 +77,8 @@ test('the list returns as many issues for the key of a group as were counted', a
 });
 
 test('a caller who is limited to a team counts and finds only its issues', async () => {
-  const rights = rightsBut({ 'issues:read': { where: { team: ['OPS'] } } });
+  const where = { where: { team: ['OPS'] } };
+  const rights = rightsBut({ 'issues:read': where, 'issues:write': where });
   const ask = async (path: string): Promise<Json> =>
     JSON.parse((await askAs(app, rights, 'GET', `/api/v1/issues/${path}`)).text);
   expect(await ask('count?groupBy=team')).toMatchObject({
