@@ -267,7 +267,7 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
       ${token}${hidden('do', 'other-account')}
       <button class="plain">Use another account</button>
     </form>`;
-  return card(`Join ${workspaceName}`, content);
+  return card(`Join ${workspaceName}`, content, { person: who });
 }
 
 function isMemberIn({ workspaceId }: Invitation, { memberships }: SignedIn): boolean {

@@ -1,5 +1,6 @@
 // Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
+import { errorPage } from '../../kernel/error-page.ts';
 import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
   defineRoute,
@@ -77,7 +78,7 @@ export async function answerPage(request: RawRequest, answer: () => Promise<RawA
   try {
     return await answer();
   } catch (error) {
-    if (error instanceof ApiError) return refusalPage(error);
+    if (error instanceof ApiError) return errorPage(error);
     throw error;
   }
 }
@@ -96,20 +97,15 @@ function otherHostPage({ baseUrl, path, query }: RawRequest): RawAnswer {
   );
 }
 
-function refusalPage({ message, status, headers }: ApiError): RawAnswer {
-  return card('Something went wrong', html`${problem(message)}`, { status, headers });
-}
-
-/** Returns a small page for one task. */
+/** Returns a small page for one task, by default for a person who is not signed in. */
 export function card(title: string, content: Html, options: PageOptions = {}): RawAnswer {
   return page(
     title,
     html`<div class="card">
-      <p class="brand">Tatami</p>
       <h1>${title}</h1>
       ${content}
     </div>`,
-    options,
+    { person: null, ...options },
   );
 }
 

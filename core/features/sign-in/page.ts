@@ -190,5 +190,5 @@ async function againPage(
   const content = html`<p>Enter your password or use another sign-in method to continue as ${who.name}.</p>
     ${said} ${account?.passwordHash ? byPassword : null} ${await othersOf(waysIn, to, who)}
     <p><a href="/account">Back to your account</a></p>`;
-  return card('Confirm it’s you', content, { ...answer, ...scriptOf(waysIn) });
+  return card('Confirm it’s you', content, { person: who, ...answer, ...scriptOf(waysIn) });
 }

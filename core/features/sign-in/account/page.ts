@@ -4,7 +4,6 @@ import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import {
   done,
-  hidden,
   leadToSignIn,
   pageRoute,
   problem,
@@ -47,24 +46,12 @@ export function accountRoutes(
           'Your account',
           html`<h1>Your account</h1>
             ${good && done(good)} ${bad && problem(bad)} ${parts}`,
-          { nav: navOf(who), ...scriptOf(sections) },
+          { person: who, ...scriptOf(sections) },
         );
       },
     ),
   ];
 }
-
-function navOf(who: SignedIn): Html {
-  return html`<nav class="top" aria-label="Account">
-    <a href="/">Tatami</a>
-    ${signOut(who)}
-  </nav>`;
-}
-
-const signOut = ({ formToken }: SignedIn): Html =>
-  html`<form method="post" action="/sign-out">
-    ${hidden('form_token', formToken)}<button class="plain">Sign out</button>
-  </form>`;
 
 /** Page for a signed-in person who is not a member of any workspace. */
 function noMembership(who: SignedIn): RawAnswer {
@@ -77,9 +64,8 @@ function noMembership(who: SignedIn): RawAnswer {
         server. You were removed, or have not joined one yet.
       </p>
       <p>Ask an admin of the workspace for an invitation, and open its link in this browser.</p>
-      ${signOut(who)}
     </div>`,
-    { status: 403 },
+    { person: who, status: 403 },
   );
 }
 

@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib';
 import { Type } from 'typebox';
 import scriptFile from '../../../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
+import { documentTitle, headerSheet, siteHeader } from '../../html.ts';
 import { namedSchema } from '../../../platform/lib/schema.ts';
 import { cacheBody, type CachedBody } from '../request/body.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -17,15 +18,18 @@ const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 const html = `<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tatami API</title>
+<title>${documentTitle('API reference')}</title>
 <link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/viewer.css">
+<style>${headerSheet}
+.site { max-width: 1460px; margin: 0 auto; padding: .75rem 1.25rem }</style>
 </head>
 <body>
+${siteHeader(undefined).text}
 <main id="reference"></main>
 <noscript>The API reference needs JavaScript. <a href="/api/v1/openapi.json">Read the OpenAPI document</a> instead.</noscript>
 <script src="/docs/viewer.js"></script>
