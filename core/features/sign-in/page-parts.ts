@@ -15,14 +15,14 @@ import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions.ts';
 import { passwordMax, passwordMin } from './passwords.ts';
 
-const usualDestination = '/account';
+const usualDestination = '/';
 
 const charsMax = 4_096;
 
 /**
  * Validates the redirect target after a sign-in, to prevent open redirects.
  * @param requested parameter `to` of the request
- * @returns a path on this server with its query; `/account` for invalid input
+ * @returns a path on this server with its query; `/` for invalid input
  */
 export function destinationOf(requested: string | null, baseUrl: string): string {
   // Browsers read a backslash as a slash and ignore tabs and line breaks, so `/\evil` and `/<tab>/evil` name

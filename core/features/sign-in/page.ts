@@ -92,7 +92,7 @@ async function proveAgain(parts: SignInParts, request: RawRequest): Promise<RawA
   const { services, sessions, signIn } = parts;
   const { baseUrl, store } = services;
   const who = await sessions.find(request.headers);
-  if (!who) return leadToSignIn(baseUrl, '/account');
+  if (!who) return leadToSignIn(baseUrl, '/');
   const form = await readSignedForm(request, baseUrl, who);
   const to = destinationOf(form.get('to'), baseUrl);
   const account = await accountById(store, who.accountId);

@@ -16,7 +16,7 @@ test('signing in gives a new session each time, and signing out ends it', async 
   const { email, visitor } = await people.joined();
   const first = visitor.cookies.get('__Host-tatami');
   const answer = await people.signInOn(visitor, email);
-  expect(answer).toMatchObject({ status: 303, to: '/account' });
+  expect(answer).toMatchObject({ status: 303, to: '/' });
   const lines = answer.headers.getSetCookie();
   for (const line of lines)
     expect(line).toMatch(/^__Host-.*; Path=\/; Max-Age=\d+; Secure; HttpOnly; SameSite=Lax$/);
@@ -64,7 +64,7 @@ test('signing in redirects only to pages of this server', async () => {
     '',
   ]) {
     const answer = await people.signInOn(createVisitor(app), email, password, to);
-    const wanted = to.startsWith('/%') ? to : '/account';
+    const wanted = to.startsWith('/%') ? to : '/';
     expect([to, answer.to]).toEqual([to, wanted]);
     expect((await visitor.get(`/sign-in?to=${encodeURIComponent(to)}`)).to).toBe(wanted);
   }
@@ -136,7 +136,7 @@ test('signing in after removal shows only the removal', async () => {
   expect((await back.get('/account')).status).toBe(403);
   // Another invitation adds the account again.
   await back.get(open);
-  expect((await back.post(open)).to).toBe('/account');
+  expect((await back.post(open)).to).toBe('/welcome');
   expect((await back.get('/account')).status).toBe(200);
 });
 
