@@ -2,6 +2,7 @@
 // page can omit escaping; the layout and security policy of all pages, which load nothing from other servers;
 // and the forms, scripts and cookies of pages.
 import { createHash } from 'node:crypto';
+import { isLoopbackHost } from '../platform/lib/address.ts';
 import { ApiError } from '../platform/lib/errors/errors.ts';
 import { parseJson } from '../platform/lib/json/json.ts';
 import type { RawAnswer, RawRequest } from './http/route.ts';
@@ -241,27 +242,36 @@ function requireOwnPage(request: RawRequest, baseUrl: string): void {
   const { headers } = request;
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
+  const ownOrigin = originOf(reachedAddress(request, baseUrl) ?? baseUrl);
   // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
   const isOwnPage =
     site === 'same-origin'
-      ? origin === 'null' || origin === originOf(baseUrl)
-      : site === null && origin === originOf(baseUrl);
+      ? origin === 'null' || origin === ownOrigin
+      : site === null && origin === ownOrigin;
   // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is
   // compared.
   const isOwn = isOwnPage && isAtOwnHost(request, baseUrl);
   if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
 }
 
+const isAtOwnHost = (request: RawRequest, baseUrl: string): boolean =>
+  reachedAddress(request, baseUrl) !== null;
+
 /**
- * Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in
- * nginx.
+ * Returns the address at which a request reached this server: the base URL, or that with another loopback name,
+ * because `127.0.0.1` and `localhost` are the same machine, and no DNS answer can make another name one of them.
+ * The port may be absent, as with `Host $host` in nginx.
+ * @returns null for other hosts
  */
-export function isAtOwnHost({ headers }: RawRequest, baseUrl: string): boolean {
+export function reachedAddress({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): string | null {
   const own = new URL(baseUrl);
   const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
-  if (!URL.canParse(hostUrl)) return false;
+  if (!URL.canParse(hostUrl)) return null;
   const { hostname, port } = new URL(hostUrl);
-  return hostname === own.hostname && (port === '' || port === own.port);
+  if (hostname === own.hostname) return port === '' || port === own.port ? baseUrl : null;
+  if (!isLoopbackHost(hostname) || !isLoopbackHost(own.hostname) || port !== own.port) return null;
+  own.hostname = hostname;
+  return own.href.replace(/\/$/, '');
 }
 
 const originOf = (url: string): string => new URL(url).origin;

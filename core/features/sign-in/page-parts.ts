@@ -1,7 +1,7 @@
 // Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
 import { errorPage } from '../../kernel/error-page.ts';
-import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
+import { reachedAddress, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
   defineRoute,
   type RawRequest,
@@ -73,14 +73,29 @@ export function pageRoute(
  * to the base URL.
  */
 export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
-  const { method, baseUrl } = request;
-  if (method !== 'POST' && !isAtOwnHost(request, baseUrl)) return otherHostPage(request);
+  if (request.method !== 'POST' && reachedAddress(request, request.baseUrl) === null)
+    return otherHostPage(request);
   try {
-    return await answer();
+    return atReachedAddress(request, await answer());
   } catch (error) {
     if (error instanceof ApiError) return errorPage(error);
     throw error;
   }
+}
+
+/** Redirects within this server stay at the host name of the request, because cookies belong to it. */
+function atReachedAddress(request: RawRequest, answer: RawAnswer): RawAnswer {
+  const location = answer.headers?.location;
+  if (typeof location !== 'string') return answer;
+  return { ...answer, headers: { ...answer.headers, location: reachedUrl(request, location) } };
+}
+
+/** Replaces the base URL at the start of a URL by the address at which the request reached this server. */
+export function reachedUrl(request: RawRequest, url: string): string {
+  const { baseUrl } = request;
+  const rest = url.slice(baseUrl.length);
+  const isOwn = url.startsWith(baseUrl) && /^([/?]|$)/.test(rest);
+  return isOwn ? (reachedAddress(request, baseUrl) ?? baseUrl) + rest : url;
 }
 
 /** Shows a link, because a redirect would loop behind a proxy that changes `Host`. */

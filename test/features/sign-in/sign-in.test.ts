@@ -153,7 +153,7 @@ test('under another host name a page links to the base URL, and a form is reject
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
   const propose = { 'tatami-mode': 'propose' };
   const { json } = await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }, propose);
-  const other = createVisitor({ url: app.url.replace('127.0.0.1', 'localhost') });
+  const other = createVisitor(app, undefined, 'tatami.example.com');
   for (const path of ['/sign-in?to=%2Fdocs', '/account', '/join/x', '/device', `/proposals/${json.id}`]) {
     const page = await other.get(path);
     expect([path, page.status]).toEqual([path, 403]);

@@ -1,6 +1,6 @@
 // The account page, assembled from the sections of other modules, and the routes of its forms.
 import { html, type Html, page } from '../../../kernel/html.ts';
-import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
+import type { RawAnswer, RawRequest, Route } from '../../../kernel/http/route.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import {
   done,
@@ -21,7 +21,7 @@ import type { Sessions, SignedIn } from '../sessions.ts';
 export interface AccountSection {
   /** Path of the script that the section needs. */
   readonly script?: string;
-  html(who: SignedIn): Promise<Html>;
+  html(who: SignedIn, request: RawRequest): Promise<Html>;
   /** Messages for the top of the page, by the value of `done` or `wrong`. */
   readonly says?: Readonly<Record<string, string>>;
 }
@@ -35,13 +35,13 @@ export function accountRoutes(
   return [
     pageRoute(
       { method: 'GET', path: '/account', name: 'account.page', summary: 'Show the account page' },
-      async ({ headers, query }) => {
-        const who = await sessions.find(headers);
+      async (request) => {
+        const who = await sessions.find(request.headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
         if (who.memberships.length === 0) return noMembership(who);
-        const word = (name: string) => says.get(query.get(name) ?? '');
+        const word = (name: string) => says.get(request.query.get(name) ?? '');
         const [good, bad] = [word('done'), word('wrong')];
-        const parts = await Promise.all(sections.map((section) => section.html(who)));
+        const parts = await Promise.all(sections.map((section) => section.html(who, request)));
         return page(
           'Your account',
           html`<h1>Your account</h1>
