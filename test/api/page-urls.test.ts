@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
 const v1 = '/api/v1';
+const propose = { 'tatami-mode': 'propose' };
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
@@ -44,9 +45,21 @@ test('an object with a page has its URL in responses, in lists, at past times an
   }
 });
 
+test('a proposal to create an object shows no URL of it, and can be approved', async () => {
+  const { json: proposal } = await app.call('POST', `${v1}/projects`, { name: 'Later' }, propose);
+  const [effect] = proposal.effects;
+  const names = effect.fields.map(({ name }: Json) => name);
+  expect([names.includes('name'), names.includes('url')]).toEqual([true, false]);
+  const ada = await created('/members', { name: 'Ada', role: 'admin' });
+  const scopes = ['approvals:write', 'projects:write'];
+  const { key } = await created('/api-keys', { name: 'ada', memberId: ada.id, scopes });
+  const { revision } = proposal;
+  const approved = await app.clientOf(key)('POST', `${v1}/proposals/${proposal.id}/approve`, { revision });
+  expect([approved.status, approved.json.status]).toEqual([200, 'approved']);
+});
+
 test('a proposal, a webhook and a delivery have the URLs of their pages', async () => {
   const issue = await created('/issues', { team: 'ENG', title: 'Proposed' });
-  const propose = { 'tatami-mode': 'propose' };
   const { json: proposal } = await app.call(
     'PATCH',
     `${v1}/issues/${issue.id}`,
