@@ -87,9 +87,6 @@ const headerStyle = `
 .site a { color: var(--accent) } .site > a { display: flex; gap: var(--space-2); align-items: center; margin-right: auto; font-weight: 600; text-decoration: none; color: var(--text) } .site svg { width: 1.5rem; height: 1.5rem }
 .site nav { display: flex; flex-wrap: wrap; gap: var(--space-2) var(--space-4); align-items: center; font-size: .9rem; border: none; padding: 0 } .site form { display: block; margin: 0 } .site button { padding: 0 var(--space-3) }`;
 
-/** Style sheet for a page with its own style, of which only the header follows the tokens. */
-export const headerSheet = `${tokens}${headerStyle}`;
-
 const style = `${tokens}
 *, ::before, ::after { box-sizing: border-box } [hidden] { display: none !important }
 body { font: 1rem/1.6 var(--font); color: var(--text); background: var(--ground); max-width: 46rem; margin: var(--space-8) auto; padding: 0 var(--space-4) }
@@ -132,7 +129,7 @@ const docsLink = html`<a href="/docs/guides">Docs</a>`;
  * @param person the signed-in person; null on pages for people who are not signed in; undefined if the page does
  * not depend on the session
  */
-export function siteHeader(person: HeaderPerson | null | undefined): Html {
+function siteHeader(person: HeaderPerson | null | undefined): Html {
   const signOut =
     person &&
     html`<form method="post" action="/sign-out">
@@ -147,8 +144,15 @@ export function siteHeader(person: HeaderPerson | null | undefined): Html {
 }
 
 /** Returns the title of a page in the browser. */
-export const documentTitle = (title: string): string =>
+const documentTitle = (title: string): string =>
   title === productName ? title : `${title} · ${productName}`;
+
+/** Parts that the API reference shares with the other pages; its own style sheet has one theme. */
+export const docsFrame = {
+  title: documentTitle('API reference'),
+  style: `${tokens}${headerStyle}`,
+  header: siteHeader(undefined).text,
+};
 
 export interface PageOptions {
   /** See `siteHeader`. */

@@ -26,6 +26,7 @@ import { createRequests } from '../../kernel/http/requests.ts';
 import { createContentionQueues } from '../../kernel/http/limits/admission.ts';
 import { createValues } from '../../kernel/http/values.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
+import { errorPage } from '../../kernel/error-page.ts';
 import { createPropose } from '../../features/proposals/index.ts';
 import type { Socket } from './socket.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
@@ -118,6 +119,7 @@ export function createHttpAdapters(
       services,
       bodies,
       uploads: createUploads(clock, socket.holdOpen),
+      errorPage,
       limiter,
       outflow,
       coder,

@@ -14,6 +14,7 @@ import { schemasOf } from '../../kernel/contract/schemas.ts';
 import { createHealth, type Health } from '../health/health.ts';
 import { streamRoutes } from '../../kernel/events/stream/routes.ts';
 import { createApp, type App } from '../../kernel/http/app.ts';
+import { docsFrame } from '../../kernel/html.ts';
 import { docsRoutes, createOpenApi } from '../../kernel/http/openapi/routes.ts';
 import { createFreshEvents, type FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import { createPositions, type Positions } from '../../kernel/events/consumers/positions.ts';
@@ -348,7 +349,7 @@ function mount(parts: Mounted): App {
     ...agents.routes,
     ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
-    ...docsRoutes(),
+    ...docsRoutes(docsFrame),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
     ...signInPageRoutes({

@@ -3,7 +3,6 @@ import type { BillingAccount } from '../../platform/lib/billing-account.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import type { Services } from '../context.ts';
-import { errorPage } from '../error-page.ts';
 import { noOrigin, type WriteMode } from './call.ts';
 import { type RateVerdict, unlimited } from './limits/rate-limit.ts';
 import { announcesBody, type Bodies, readCapped, type Uploads } from './request/body.ts';
@@ -65,6 +64,8 @@ interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
+  /** Returns the page that a browser gets in place of an error. */
+  readonly errorPage: (error: ApiError, exchange: Pick<Exchange, 'requestId'>) => RawAnswer;
 }
 
 export interface Requests extends RequestAdapter<IncomingRequest, Response> {
@@ -148,7 +149,7 @@ function createAdmit({ outflow }: RequestsOptions, admit: Identify['admit']): Re
   };
 }
 
-function createRefuse({ services }: RequestsOptions): Requests['refuse'] {
+function createRefuse({ services, errorPage }: RequestsOptions): Requests['refuse'] {
   // The challenge names the metadata by which clients find out how to get a token (RFC 9728 §5.1).
   const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
   return (exchange, error) => {

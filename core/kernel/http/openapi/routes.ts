@@ -5,7 +5,6 @@ import { gunzip } from 'node:zlib';
 import { Type } from 'typebox';
 import scriptFile from '../../../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
-import { documentTitle, headerSheet, siteHeader } from '../../html.ts';
 import { namedSchema } from '../../../platform/lib/schema.ts';
 import { cacheBody, type CachedBody } from '../request/body.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -17,19 +16,26 @@ import { buildDocument, type DocumentFacts } from './document.ts';
 const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-const html = `<!doctype html>
+/** Parts that the reference shares with the other pages. */
+interface DocsFrame {
+  readonly title: string;
+  readonly style: string;
+  readonly header: string;
+}
+
+const htmlOf = ({ title, style, header }: DocsFrame): string => `<!doctype html>
 <html lang="en" data-theme="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${documentTitle('API reference')}</title>
+<title>${title}</title>
 <link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/viewer.css">
-<style>${headerSheet}
+<style>${style}
 .site { max-width: 1460px; margin: 0 auto; padding: .75rem 1.25rem }</style>
 </head>
 <body>
-${siteHeader(undefined).text}
+${header}
 <main id="reference"></main>
 <noscript>The API reference needs JavaScript. <a href="/api/v1/openapi.json">Read the OpenAPI document</a> instead.</noscript>
 <script src="/docs/viewer.js"></script>
@@ -50,13 +56,13 @@ const settings = {
   defaultModelsExpandDepth: -1,
 };
 
-export const docsRoutes = (): Route[] => [
+export const docsRoutes = (frame: DocsFrame): Route[] => [
   file('/docs', {
     name: 'docs.page',
     summary: 'Show the API reference',
     contentType: 'text/html',
     headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
-    read: () => html,
+    read: () => htmlOf(frame),
   }),
   file('/docs/viewer.js', {
     name: 'docs.script',
