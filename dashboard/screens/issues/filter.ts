@@ -53,14 +53,18 @@ function chipOf(name: string, value: unknown): Chip | null {
   if (typeof value === 'string' || typeof value === 'number')
     return { field, test: 'in', values: [String(value)] };
   if (Array.isArray(value)) return { field, test: 'in', values: value.map(String) };
-  const tests = Object.entries(value as object);
-  const [test, operand] = tests[0] ?? [];
-  if (tests.length !== 1) return null;
-  if (test === 'eq' && operand === null) return { field, test: 'none', values: [] };
-  if (test === 'in' || test === 'nin') return { field, test, values: (operand as unknown[]).map(String) };
-  if (test === 'contains' || test === 'lt' || test === 'gte')
-    return { field, test, values: [String(operand)] };
-  return null;
+  return testedChip(field, Object.entries(value as object));
+}
+
+const tests: readonly ChipTest[] = ['in', 'nin', 'contains', 'lt', 'gte'];
+
+/** @returns null for several tests, or one that no chip has */
+function testedChip(field: ChipField, [first, ...more]: readonly [string, unknown][]): Chip | null {
+  if (!first || more.length > 0) return null;
+  const [name, operand] = first;
+  if (name === 'eq' && operand === null) return { field, test: 'none', values: [] };
+  const test = tests.find((one) => one === name);
+  return test ? { field, test, values: [operand].flat().map(String) } : null;
 }
 
 const isNumeric = (field: ChipField): boolean => field === 'estimate';

@@ -29,8 +29,6 @@ export interface ListQuery {
   readonly filter: FilterTree | undefined;
   readonly sort: string;
   readonly group: Grouping | undefined;
-  /** Id of the view whose issues are listed, in addition to the filter. */
-  readonly view?: string;
 }
 
 export interface IssueGroup {
@@ -61,8 +59,7 @@ interface Counted {
   readonly groups: readonly Pick<IssueGroup, 'key' | 'name' | 'count'>[] | null;
 }
 
-export async function countIssues(client: Client, { filter, group, view }: ListQuery): Promise<Counted> {
-  if (view !== undefined) return { count: -1, groups: null };
+export async function countIssues(client: Client, { filter, group }: ListQuery): Promise<Counted> {
   return client.issues.count({
     ...(filter && { filter: JSON.stringify(filter) }),
     ...(group && { groupBy: group }),
@@ -88,9 +85,7 @@ export async function loadPage(
     ...(filter && { filter: JSON.stringify(filter) }),
     ...(after !== null && { after }),
   };
-  const { data, pageInfo } = await (query.view === undefined
-    ? client.issues.list(request)
-    : client.views.issues(query.view, request));
+  const { data, pageInfo } = await client.issues.list(request);
   return {
     items: data as readonly ListedIssue[],
     next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
@@ -148,8 +143,6 @@ export async function issuesAmong(
 ): Promise<readonly ListedIssue[]> {
   const filter = both(query.filter, { id: ids });
   const request = { limit: 100, fields, filter: JSON.stringify(filter) };
-  const { data } = await (query.view === undefined
-    ? client.issues.list(request)
-    : client.views.issues(query.view, request));
+  const { data } = await client.issues.list(request);
   return data as readonly ListedIssue[];
 }

@@ -14,13 +14,13 @@ export interface IssueSearch {
   /** Identifier of the issue in the side panel. */
   readonly peek?: string;
   /** Part of "My issues". */
-  readonly mine?: 'assigned' | 'created' | 'subscribed';
+  readonly mine?: 'assigned' | 'created';
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
   const { filter, sort, group, peek, mine } = search;
   const grouping = groupings.find((one) => one === group);
-  const part = (['assigned', 'created', 'subscribed'] as const).find((one) => one === mine);
+  const part = (['assigned', 'created'] as const).find((one) => one === mine);
   return {
     ...(typeof filter === 'object' && filter !== null && { filter: filter as FilterTree }),
     ...(typeof sort === 'string' && { sort }),
