@@ -1,6 +1,8 @@
 // The exchange of a session for a bearer, and what a person may do with it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../../app.ts';
+import { addMembershipOp } from '../../../core/features/people/accounts.ts';
+import { endSessionsOp } from '../../../core/features/sign-in/sessions.ts';
 import { signIn, type Person } from './person.ts';
 
 let app: TestApp;
@@ -107,6 +109,24 @@ test('a foreign workspace and an unknown one get the same answer', async () => {
   expect(unknown!.json.error).toMatchObject(error);
 });
 
+test('a person with two workspaces gets a bearer for the workspace they name', async () => {
+  const { workspaceId, userId } = await app.addWorkspace('Second', 'SEC');
+  await app.services.store.commit([
+    addMembershipOp(person.accountId, workspaceId, userId, app.services.nowMs()),
+  ]);
+  const both = [app.workspace.workspaceId, workspaceId].sort();
+  for (const [id, member, team] of [
+    [app.workspace.workspaceId, person.memberId, 'ENG'],
+    [workspaceId, userId, 'SEC'],
+  ] as const) {
+    const { json } = await exchange(person, { fields: { workspace: id } });
+    expect(json).toMatchObject({ workspace: { id }, member: { id: member } });
+    expect(json.workspaces.map((one: Json) => one.id).sort()).toEqual(both);
+    const teams = await app.clientOf(json.token)('GET', `${v1}/teams`);
+    expect(teams.json.data.map(({ key }: Json) => key)).toEqual([team]);
+  }
+});
+
 test('the form token of another session gets no bearer', async () => {
   const other = await newPerson('member');
   expect((await exchange(person, { fields: { formToken: other.who.formToken } })).status).toBe(403);
@@ -182,6 +202,24 @@ test('creating lasting access needs a sign-in within ten minutes', async () => {
     });
   }
   expect((await call('POST', `${v1}/issues`, { team: 'ENG', title: 'Ordinary' })).status).toBe(201);
+});
+
+test.each(['simulate', 'propose'])(
+  'a sensitive operation in the mode %s needs a recent sign-in too',
+  async (mode) => {
+    app.clock.advance(10 * 60_000);
+    const { status, json } = await (
+      await clientOf(person)
+    )('POST', `${v1}/members`, { name: 'Ben' }, { 'tatami-mode': mode });
+    expect({ status, code: json.error.code }).toEqual({ status: 403, code: 'recent_sign_in_required' });
+  },
+);
+
+test('a sign-out everywhere ends the bearers of all sessions on the next request', async () => {
+  const call = await clientOf(person);
+  expect((await call('GET', `${v1}/me`)).status).toBe(200);
+  await app.services.store.commit([endSessionsOp(person.accountId)]);
+  expect((await call('GET', `${v1}/me`)).status).toBe(401);
 });
 
 test('a sign-in becomes old while a bearer is valid', async () => {
