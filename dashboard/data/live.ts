@@ -66,7 +66,7 @@ export class LiveCache {
     if (typeof object.id === 'string' && !('truncated' in object)) replaceObject(this.#client, first, object);
     for (const listener of this.#listeners) listener(event);
     for (const namespace of [first, ...others]) this.#stale.add(namespace);
-    this.#timer ??= setTimeout(() => this.#refetch(), 80);
+    if (this.#timer === null) this.#timer = setTimeout(() => this.#refetch(), 80);
   }
 
   #refetch(): void {
@@ -87,7 +87,8 @@ export function replaceObject(client: QueryClient, namespace: string, object: Id
   for (const query of queries) {
     const before: unknown = query.state.data;
     const after = withObject(before, object);
-    if (after !== before) client.setQueryData(query.queryKey, after, { updatedAt: query.state.dataUpdatedAt });
+    if (after !== before)
+      client.setQueryData(query.queryKey, after, { updatedAt: query.state.dataUpdatedAt });
   }
 }
 
