@@ -59,7 +59,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     may: ['lib', 'store', 'table', 'events', 'rights'],
     types: ['changes'],
   },
-  html: { of: ['core/kernel/html.ts'], may: ['lib'], types: ['http'] },
+  html: { of: ['core/kernel/html.ts', 'core/kernel/error-page.ts'], may: ['lib'], types: ['http'] },
   feed: {
     of: ['core/kernel/events/feed/', 'core/kernel/events/stream/routes.ts'],
     may: ['lib', 'contract', 'store', 'events', 'rights', 'changes', 'http'],

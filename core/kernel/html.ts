@@ -2,6 +2,7 @@
 // page can omit escaping; the layout and security policy of all pages, which load nothing from other servers;
 // and the forms, scripts and cookies of pages.
 import { createHash } from 'node:crypto';
+import { isLoopbackHost } from '../platform/lib/address.ts';
 import { ApiError } from '../platform/lib/errors/errors.ts';
 import { parseJson } from '../platform/lib/json/json.ts';
 import type { RawAnswer, RawRequest } from './http/route.ts';
@@ -59,23 +60,32 @@ export const iconIco = new Uint8Array(
   ),
 );
 
-/** Design tokens of the pages and of the web app. */
+const dark = `color-scheme: dark;
+  --text: #e8e9ec; --text-soft: #a4abb7; --ground: #14161a; --raised: #1c1f25; --line: #353a44; --field-line: #747c8a; --soft: #23272e;
+  --accent: #7ab8ff; --accent-text: #0b1a2b; --danger: #ff9b93; --danger-soft: #3a1f1d; --good: #7fd6a0; --good-soft: #173022;
+  --warn: #f3c26b; --warn-soft: #33270f;`;
+
+/**
+ * Design tokens of all pages. The attribute `data-theme` of the root element, `dark` or `light`, takes precedence
+ * over the preference of the system.
+ */
 export const tokens = `
 :root {
-  color-scheme: light dark;
+  color-scheme: light;
   --text: #1c1f24; --text-soft: #565d69; --ground: #fbfbfa; --raised: #fff; --line: #d9dbe0; --field-line: #868d99; --soft: #f0f1f3;
   --accent: #0b62c4; --accent-text: #fff; --danger: #b3261e; --danger-soft: #fdeceb; --good: #1b6b3a; --good-soft: #e8f5ec;
   --warn: #7a4b00; --warn-soft: #fdf3e0;
   --space-1: .25rem; --space-2: .5rem; --space-3: .75rem; --space-4: 1rem; --space-6: 1.5rem; --space-8: 2rem;
   --radius: .5rem; --font: system-ui, sans-serif; --font-code: ui-monospace, monospace;
 }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --text: #e8e9ec; --text-soft: #a4abb7; --ground: #14161a; --raised: #1c1f25; --line: #353a44; --field-line: #747c8a; --soft: #23272e;
-    --accent: #7ab8ff; --accent-text: #0b1a2b; --danger: #ff9b93; --danger-soft: #3a1f1d; --good: #7fd6a0; --good-soft: #173022;
-    --warn: #f3c26b; --warn-soft: #33270f;
-  }
-}`;
+@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { ${dark} } }
+:root[data-theme=dark] { ${dark} }`;
+
+/** Style of the header, which needs the tokens. */
+const headerStyle = `
+.site { display: flex; flex-wrap: wrap; gap: var(--space-2) var(--space-4); align-items: center; font: 1rem/1.6 var(--font); color: var(--text); border-bottom: 1px solid var(--line); padding-bottom: var(--space-2); margin-bottom: var(--space-6) }
+.site a { color: var(--accent) } .site > a { display: flex; gap: var(--space-2); align-items: center; margin-right: auto; font-weight: 600; text-decoration: none; color: var(--text) } .site svg { width: 1.5rem; height: 1.5rem }
+.site nav { display: flex; flex-wrap: wrap; gap: var(--space-2) var(--space-4); align-items: center; font-size: .9rem; border: none; padding: 0 } .site form { display: block; margin: 0 } .site button { padding: 0 var(--space-3) }`;
 
 const style = `${tokens}
 *, ::before, ::after { box-sizing: border-box } [hidden] { display: none !important }
@@ -87,16 +97,16 @@ code, pre { font: .875em/1.5 var(--font-code) } code { background: var(--soft); 
 pre { background: var(--soft); padding: var(--space-4); overflow-x: auto; border-radius: var(--radius) } pre code { background: none; padding: 0 }
 td.text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate } table { border-collapse: collapse; display: block; overflow-x: auto } th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top }
 .card { max-width: 26rem; margin: 0 auto; background: var(--raised); border: 1px solid var(--line); border-radius: var(--radius); padding: var(--space-6) }
-.card h1 { margin-top: 0; font-size: 1.4rem } .brand { margin: 0 0 var(--space-3); font-weight: 600; letter-spacing: .02em; color: var(--text-soft) } .soft { color: var(--text-soft) }
+.card h1 { margin-top: 0; font-size: 1.4rem } .soft { color: var(--text-soft) }
 form { display: grid; gap: var(--space-4); margin: var(--space-4) 0 } label { display: grid; gap: var(--space-1); font-weight: 600 } label small { font-weight: 400; color: var(--text-soft) }
 label.choice { display: flex; gap: var(--space-2); align-items: baseline; font-weight: 400 } fieldset { border: 1px solid var(--line); border-radius: var(--radius) }
 input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; font-weight: 400; color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: var(--radius); padding: var(--space-2) var(--space-3); width: 100% }
 button, .button { font: inherit; font-weight: 600; display: inline-block; border: 1px solid var(--accent); border-radius: var(--radius); padding: var(--space-2) var(--space-4); background: var(--accent); color: var(--accent-text); cursor: pointer; text-align: center; text-decoration: none }
 button.plain, .button.plain { background: none; color: var(--accent) } button.danger { background: none; color: var(--danger); border-color: var(--danger) }
 .code { font-family: var(--font-code); letter-spacing: .1em } .qr { width: 12rem; background: #fff; padding: var(--space-2); border-radius: var(--radius) } .qr svg { display: block; width: 100%; height: auto }
-nav.top { display: flex; justify-content: space-between; align-items: center } nav.top form, form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }
+form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }
 .actions { display: flex; gap: var(--space-3); flex-wrap: wrap; align-items: center } form.row { display: flex; gap: var(--space-2); margin: 0 } ul.plain { list-style: none; padding: 0; display: grid; gap: var(--space-4) }
-.notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice:empty { display: none } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }`;
+.notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice:empty { display: none } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }${headerStyle}`;
 
 /** Hash of the only style sheet, so that browsers apply no injected styles (CSP Level 3 §8.2). */
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
@@ -104,7 +114,50 @@ const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}
 /** Inline, so that the policy need not allow images of this server. */
 const iconHref = `data:image/svg+xml,${encodeURIComponent(iconSvg)}`;
 
+/** Signed-in person whose session a page belongs to. */
+interface HeaderPerson {
+  readonly formToken: string;
+}
+
+const productName = 'Tatami';
+const logo = trusted(iconSvg.replace('<svg ', '<svg aria-hidden="true" '));
+const links = html`<a href="/issues">Issues</a> <a href="/account">Account</a>`;
+const docsLink = html`<a href="/docs/guides">Docs</a>`;
+
+/**
+ * Returns the header of all pages.
+ * @param person the signed-in person; null on pages for people who are not signed in; undefined if the page does
+ * not depend on the session
+ */
+function siteHeader(person: HeaderPerson | null | undefined): Html {
+  const signOut =
+    person &&
+    html`<form method="post" action="/sign-out">
+      <input type="hidden" name="form_token" value="${person.formToken}" /><button class="plain">
+        Sign out
+      </button>
+    </form>`;
+  return html`<header class="site">
+    <a href="/">${logo}${productName}</a>
+    <nav aria-label="Site">${person === null ? null : links} ${docsLink} ${signOut}</nav>
+  </header>`;
+}
+
+/** Returns the title of a page in the browser. */
+const documentTitle = (title: string): string =>
+  title === productName ? title : `${title} · ${productName}`;
+
+/** Parts that the API reference shares with the other pages; its own style sheet has one theme. */
+export const docsFrame = {
+  title: documentTitle('API reference'),
+  style: `${tokens}${headerStyle}`,
+  header: siteHeader(undefined).text,
+};
+
 export interface PageOptions {
+  /** See `siteHeader`. */
+  readonly person?: HeaderPerson | null;
+  /** Links below the header. */
   readonly nav?: Html;
   readonly status?: number;
   /** Path of a script on this server. */
@@ -119,7 +172,7 @@ export interface PageOptions {
 
 /** Returns a page that cannot be framed and loads only its own script. */
 export function page(title: string, content: Html, options: PageOptions = {}): RawAnswer {
-  const { nav, status = 200, script, headers } = options;
+  const { person, nav, status = 200, script, headers } = options;
   return {
     status,
     contentType: 'text/html; charset=utf-8',
@@ -127,12 +180,12 @@ export function page(title: string, content: Html, options: PageOptions = {}): R
     body: html`<!doctype html>
       <html lang="en">
         <meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
-        <title>${title}</title
+        <title>${documentTitle(title)}</title
         ><link
           rel="icon"
           href="${iconHref}"
         />${trusted(`<style>${style}</style>`)}${script === undefined ? null : html`<script src="${script}" defer></script>`}
-        ${nav}
+        ${siteHeader(person)} ${nav}
         <main>${content}</main>
       </html>`.text,
   };
@@ -193,27 +246,36 @@ function requireOwnPage(request: RawRequest, baseUrl: string): void {
   const { headers } = request;
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
+  const ownOrigin = originOf(reachedAddress(request, baseUrl) ?? baseUrl);
   // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
   const isOwnPage =
     site === 'same-origin'
-      ? origin === 'null' || origin === originOf(baseUrl)
-      : site === null && origin === originOf(baseUrl);
+      ? origin === 'null' || origin === ownOrigin
+      : site === null && origin === ownOrigin;
   // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is
   // compared.
   const isOwn = isOwnPage && isAtOwnHost(request, baseUrl);
   if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
 }
 
+const isAtOwnHost = (request: RawRequest, baseUrl: string): boolean =>
+  reachedAddress(request, baseUrl) !== null;
+
 /**
- * Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in
- * nginx.
+ * Returns the address at which a request reached this server: the base URL, or that with another loopback name,
+ * because `127.0.0.1` and `localhost` are the same machine, and no DNS answer can make another name one of them.
+ * The port may be absent, as with `Host $host` in nginx.
+ * @returns null for other hosts
  */
-export function isAtOwnHost({ headers }: RawRequest, baseUrl: string): boolean {
+export function reachedAddress({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): string | null {
   const own = new URL(baseUrl);
   const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
-  if (!URL.canParse(hostUrl)) return false;
+  if (!URL.canParse(hostUrl)) return null;
   const { hostname, port } = new URL(hostUrl);
-  return hostname === own.hostname && (port === '' || port === own.port);
+  if (hostname === own.hostname) return port === '' || port === own.port ? baseUrl : null;
+  if (!isLoopbackHost(hostname) || !isLoopbackHost(own.hostname) || port !== own.port) return null;
+  own.hostname = hostname;
+  return own.href.replace(/\/$/, '');
 }
 
 const originOf = (url: string): string => new URL(url).origin;

@@ -1,7 +1,7 @@
 export const text = {
   main: 'Main',
   newIssue: 'New issue',
-  search: 'Search or run a command',
+  search: 'Search…',
   myIssues: 'My issues',
   inbox: 'Inbox',
   triage: 'Triage',

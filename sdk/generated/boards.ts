@@ -36,6 +36,8 @@ export interface Board {
   readonly sort: string;
   /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   readonly limits: 'soft' | 'hard';
+  /** URL of the page of the board. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

@@ -22,6 +22,8 @@ export interface Cycle {
   readonly startedAt: string | null;
   /** Time at which the cycle was completed; null until then. RFC 3339, UTC. */
   readonly completedAt: string | null;
+  /** URL of the page of the cycle. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

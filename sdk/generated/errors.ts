@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'invalid_cursor'
   | 'unauthorized'
   | 'insufficient_scope'
+  | 'recent_sign_in_required'
   | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'

@@ -303,6 +303,45 @@ export interface IssuePatch {
   removeLabels?: readonly string[] | undefined;
 }
 
+/** Count issues, in total and by group. */
+export interface IssueCountQuery {
+  /** Field whose values are counted; by default only the total is. */
+  groupBy?:
+    'state' | 'stateType' | 'assignee' | 'priority' | 'label' | 'project' | 'cycle' | 'team' | undefined;
+  /** Id or key of the team. */
+  team?: string | undefined;
+  /** Id, type or name of the state. */
+  state?: string | undefined;
+  /** Id or name of the member, or `me` or `none`. */
+  assignee?: string | undefined;
+  /** Id or name of the label, or `none`. */
+  label?: string | undefined;
+  /** Id or identifier of the issue, or `none`. */
+  parent?: string | undefined;
+  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
+  cycle?: string | undefined;
+  /** Id or name of the project, or `none`. */
+  project?: string | undefined;
+  /** Id or name of the milestone, or `none`. */
+  milestone?: string | undefined;
+  /** Priority of the issue. */
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
+  /** Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`. */
+  updatedSince?: string | undefined;
+  /** Filter tree as JSON. */
+  filter?: string | IssueFilter | undefined;
+  /** Issue that the listed issues block. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  blocks?: string | undefined;
+  /** Issue that blocks the listed issues. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  blockedBy?: string | undefined;
+  /** Issue that the listed issues are duplicates of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  duplicateOf?: string | undefined;
+  /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
+  hasOpenBlockers?: boolean | undefined;
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
+  deleted?: 'exclude' | 'include' | 'only' | undefined;
+}
+
 /** Create up to 100 issues, all or nothing. */
 export interface IssueBulk {
   /** Issues to create, up to 100. */
@@ -454,6 +493,14 @@ export interface IssueHistoryQuery {
   cursor?: string | undefined;
 }
 
+/** Find issues by identifier or by the beginnings of words in the title. */
+export interface IssueTitlesQuery {
+  /** Identifier, number, or beginnings of words; case and accents are ignored. */
+  q: string;
+  /** Id or key of the team. */
+  team?: string | undefined;
+}
+
 /** Get issues that may be about the same thing, most similar first. */
 export interface IssueSimilarQuery {
   /** Issues to compare with: all of the workspace, or those of the same team. */
@@ -550,6 +597,22 @@ export interface IssueCreated {
   readonly url: string | null;
 }
 
+export interface IssueCount {
+  /** Number of issues that match. */
+  readonly count: number;
+  /** Groups with issues, in their natural order; an issue with several labels counts in each. Null without `groupBy`. */
+  readonly groups: readonly IssueGroup[] | null;
+}
+
+export interface IssueGroup {
+  /** Value that the list takes as a filter, such as an id or a priority; null for no value. */
+  readonly key: string | null;
+  /** Name of the group; null for no value. */
+  readonly name: string | null;
+  /** Number of issues in the group. */
+  readonly count: number;
+}
+
 export interface IssueBulkCreated {
   /** Created issues, in the order of the request. */
   readonly data: readonly IssueCreated[];
@@ -579,6 +642,32 @@ export interface IssueChanges {
       }
     >
   >;
+}
+
+export interface IssueTitles {
+  /** Up to 20 issues: those whose identifier or number matches, then the best match. */
+  readonly data: readonly IssueTitle[];
+}
+
+/** Issue by its title. */
+export interface IssueTitle {
+  /** An id with the prefix iss_. */
+  readonly id: string;
+  /** Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated. */
+  readonly identifier: string | null;
+  /** Title of the issue, up to 500 characters. */
+  readonly title: string;
+  /** Workflow state of the issue. */
+  readonly state: {
+    /** An id with the prefix wfs_. */
+    readonly id: string;
+    /** Name of the state. */
+    readonly name: string;
+    /** Type of the state, with the same meaning in all teams. */
+    readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
+  };
+  /** URL of the issue; null while staged or simulated. */
+  readonly url: string | null;
 }
 
 export interface SimilarIssues {

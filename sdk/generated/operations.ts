@@ -68,6 +68,8 @@ import type {
   IssueBulkCreated,
   IssueBulkDelete,
   IssueBulkUpdate,
+  IssueCount,
+  IssueCountQuery,
   IssueCreate,
   IssueCreated,
   IssueExternalPut,
@@ -78,6 +80,8 @@ import type {
   IssueQuery,
   IssueReorder,
   IssueSimilarQuery,
+  IssueTitles,
+  IssueTitlesQuery,
   IssueTrailQuery,
   IssueTriageAccept,
   IssueTriageDecline,
@@ -354,6 +358,8 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore a deleted issue. */
     restore(id: string, options?: ChangeOptions): Promise<Issue>;
+    /** Count issues, in total and by group. Takes the filters of the list. */
+    count(query?: IssueCountQuery, options?: CallOptions): Promise<IssueCount>;
     /** Create up to 100 issues, all or nothing. Counts as one request. */
     bulk(body: IssueBulk, options?: WriteOptions): Promise<IssueBulkCreated>;
     /** Make the same change to up to 500 issues, all or none. Selects the issues in `ids`, or all that match `filter`. Returns the changes of each issue; with `Tatami-Mode: simulate` nothing is written. Counts as one request. */
@@ -379,6 +385,8 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
+    /** Find issues by identifier or by the beginnings of words in the title. */
+    titles(query: IssueTitlesQuery, options?: CallOptions): Promise<IssueTitles>;
     /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
     readonly triage: {

@@ -36,6 +36,8 @@ export interface Project {
   readonly color: string | null;
   /** Time at which the project was archived; null unless archived. RFC 3339, UTC. */
   readonly archivedAt: string | null;
+  /** URL of the page of the project. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

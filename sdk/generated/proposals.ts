@@ -86,6 +86,8 @@ export interface Proposal {
   }[];
   /** Id of the undo that reverted the approved changes; null if none. An id with the prefix und_. */
   readonly undoneBy: string | null;
+  /** URL of the page of the proposal. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

@@ -33,6 +33,8 @@ export interface Release {
   readonly rolledBackAt: string | null;
   /** Reason for the rollback; null if none. */
   readonly rollbackReason: string | null;
+  /** URL of the page of the release. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

@@ -80,6 +80,7 @@ export const operations = {
     update: 'PATCH /issues/{id} body',
     delete: 'DELETE /issues/{id}',
     restore: 'POST /issues/{id}/restore',
+    count: 'GET /issues/count query',
     bulk: 'POST /issues/bulk body',
     bulkUpdate: 'POST /issues/bulk-update body',
     bulkDelete: 'POST /issues/bulk-delete body',
@@ -91,6 +92,7 @@ export const operations = {
     reorder: 'POST /issues/{id}/reorder body',
     purge: 'POST /issues/{id}/purge',
     history: 'GET /issues/{id}/history query pages',
+    titles: 'GET /issues/titles query',
     similar: 'GET /issues/{id}/similar query',
     triage: {
       accept: 'POST /issues/{id}/triage/accept body',

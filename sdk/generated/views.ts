@@ -29,6 +29,8 @@ export interface View {
     /** Name of the author at that time. */
     readonly name: string;
   };
+  /** URL of the page of the view. */
+  readonly url: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

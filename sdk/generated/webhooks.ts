@@ -29,6 +29,8 @@ export interface Webhook {
   readonly previousSecretExpiresAt: string | null;
   /** Time of the last successful delivery signed with the previous secret, as of its rotation; null if none. RFC 3339, UTC. */
   readonly previousSecretLastSucceededAt: string | null;
+  /** URL of the page of the webhook. */
+  readonly pageUrl: string;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */
@@ -188,6 +190,8 @@ export interface Delivery {
   readonly nextAttemptAt: string | null;
   /** Time at which the delivery succeeded, failed or was canceled; null until then. RFC 3339, UTC. */
   readonly finishedAt: string | null;
+  /** URL of the page of the delivery. */
+  readonly pageUrl: string;
 }
 
 export interface Replay {

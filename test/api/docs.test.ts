@@ -15,9 +15,12 @@ test('/docs loads its script from this server only, with the headers of every re
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
-  expect(loaded).toEqual(['/favicon.svg', '/docs/viewer.css', '/api/v1/openapi.json', '/docs/viewer.js']);
-  expect(page.text).not.toMatch(/(https?:)?\/\/[a-z]|url\(|@import/i);
-  expect(page.text).toContain('<title>Tatami API</title>');
+  const links = ['/', '/issues', '/account', '/docs/guides', '/api/v1/openapi.json'];
+  expect(loaded).toEqual(['/favicon.svg', '/docs/viewer.css', ...links, '/docs/viewer.js']);
+  expect(page.text.replaceAll(' xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(
+    /(https?:)?\/\/[a-z]|url\(|@import/i,
+  );
+  expect(page.text).toContain('<title>API reference · Tatami</title>');
   const csp = page.headers.get('content-security-policy')!;
   for (const rule of [
     "default-src 'self'",
@@ -42,7 +45,8 @@ test('/docs loads its script from this server only, with the headers of every re
 
 test('the root page links to the account, the reference, the guides and the OpenAPI document', async () => {
   const page = await app.clientOf(null)('GET', '/');
-  const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
+  const [, main = ''] = page.text.split('<main>');
+  const links = [...main.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
   const linkPaths = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
   expect(links).toEqual(linkPaths.map((path) => `${app.url}${path}`));
   for (const link of links) expect((await fetch(link)).status).toBe(200);

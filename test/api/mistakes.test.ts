@@ -78,7 +78,8 @@ test('a missing path returns a page to browsers and a JSON error to all other cl
       404,
       'text/html; charset=utf-8',
     ]);
-    expect(page.text).toContain('Page not found');
+    expect(page.text).toContain('Page not found · Tatami');
+    expect(page.text).toMatch(/<a class="button" href="\/">/);
     expect(page.text).not.toContain('<b>');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     const program = await anybody('GET', path, undefined, { accept: 'application/json' });
@@ -92,6 +93,24 @@ test('a missing path returns a page to browsers and a JSON error to all other cl
     ['POST', '/nothing'],
   ] as const)
     expect((await app.call(method, path, undefined, browser)).json.error.code).toBe('not_found');
+});
+
+test('an error of a page is a page for browsers, with the request id if the server failed', async () => {
+  const form = { accept: 'text/html,*/*;q=0.8', origin: app.url, 'content-type': 'text/plain' };
+  const wrongType = await fetch(`${app.url}/sign-in`, { method: 'POST', headers: form, body: 'x' });
+  expect([wrongType.status, wrongType.headers.get('content-type')]).toEqual([
+    415,
+    'text/html; charset=utf-8',
+  ]);
+  const reads = app.services.store.readSystem;
+  app.services.store.readSystem = () => Promise.reject(new Error('The disk is gone.'));
+  const headers = { accept: 'text/html', cookie: '__Host-tatami=x' };
+  const broken = await app
+    .clientOf(null)('GET', '/account', undefined, headers)
+    .finally(() => (app.services.store.readSystem = reads));
+  expect([broken.status, broken.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
+  expect(broken.text).toContain(`Request id: ${broken.headers.get('x-request-id')}`);
+  expect(broken.text).not.toContain('disk');
 });
 
 test('a GET of a form action returns a page with a link to browsers, and a JSON error to all other clients', async () => {

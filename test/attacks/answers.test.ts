@@ -110,7 +110,7 @@ test('a member who is added again with the same address has none of the earlier 
   await other.post('/sign-in', { email, password });
   const path = new URL(url).pathname;
   await other.get(path);
-  expect((await other.post(path)).to).toBe('/account');
+  expect((await other.post(path)).to).toBe('/welcome');
   expect((await before('GET', `${v1}/issues`)).status).toBe(401);
 });
 
@@ -128,7 +128,7 @@ test('undoing a creation removes no member who has joined since', async () => {
   const uri = members.data.find((one: Json) => one.name === 'Uri');
   const { url } = await createObject(`/members/${uri.id}/invitation`, {});
   const fields = { name: 'Uri', email: 'uri@acme.example', password };
-  expect((await createVisitor(app).post(new URL(url).pathname, fields)).to).toBe('/account');
+  expect((await createVisitor(app).post(new URL(url).pathname, fields)).to).toBe('/welcome');
   const undone = await app.call('POST', `${v1}/proposals/${proposed.id}/undo`, {});
   expect([approved.status, undone.status]).toEqual([200, 200]);
   expect(undone.json.skipped).toMatchObject([{ id: uri.id, reason: 'worked_on' }]);

@@ -51,7 +51,7 @@ test('a queued password change fails after another password is set', async () =>
   );
   await reset;
   const holder = createVisitor(app);
-  expect((await holder.post('/sign-in', { email, password: another })).to).toBe('/account');
+  expect((await holder.post('/sign-in', { email, password: another })).to).toBe('/');
   expect(await isIn(holder)).toBe(true);
 });
 

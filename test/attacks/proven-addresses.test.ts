@@ -118,9 +118,9 @@ test('the first verification of a mailbox ends earlier passkeys, codes, grants a
   const vic = await resetByMail(email, another);
   expect(await app.eventTypes(after)).toEqual(['grant.revoked']);
   // No code is requested that the owner of the address does not have.
-  expect((await signIn(vic, email, another)).to).toBe('/account');
+  expect((await signIn(vic, email, another)).to).toBe('/');
   await vic.get(link);
-  expect((await vic.post(link)).to).toBe('/account');
+  expect((await vic.post(link)).to).toBe('/welcome');
   expect((await callB('GET', `/api/v1/members/${membership.id}`)).json.joinedAt).not.toBeNull();
   expect(await signsIn(authenticator)).toBe(403);
   expect((await squat.get('/account')).to).toStartWith('/sign-in');
@@ -131,7 +131,7 @@ test('a second reset by mail preserves the passkeys and codes of a verified acco
   const email = 'pia@acme.example';
   await squatter(email);
   const pia = await resetByMail(email, another);
-  expect((await signIn(pia, email, another)).to).toBe('/account');
+  expect((await signIn(pia, email, another)).to).toBe('/');
   const authenticator = await addPasskey(pia);
   await turnOnCodes(pia);
   const again = await resetByMail(email, password);
@@ -144,7 +144,7 @@ test('an unverified address does not block its holder, who opens the link in the
   const { visitor: squat } = await squatter(email);
   await invited(callB, { email, role: 'owner' });
   const rita = createVisitor(app);
-  expect((await joins(rita, await linkTo(email, 'join'), email, { password: another })).to).toBe('/account');
+  expect((await joins(rita, await linkTo(email, 'join'), email, { password: another })).to).toBe('/welcome');
   expect([await membershipsOf(squat), await membershipsOf(rita)]).toEqual([['Acme'], ['Beta']]);
   // Each person signs in to their own account.
   const [one, two] = [createVisitor(app), createVisitor(app)];
@@ -162,7 +162,7 @@ test('a link that is handed over verifies no mailbox, even if the account has th
   // The creator of the link knows it as well.
   expect(await linkTo(email, 'join')).not.toBe(path);
   const inviter = createVisitor(app);
-  expect((await joins(inviter, path, email)).to).toBe('/account');
+  expect((await joins(inviter, path, email)).to).toBe('/welcome');
   const authenticator = await addPasskey(inviter);
   await resetByMail(email, another);
   expect(await signsIn(authenticator)).toBe(403);
@@ -172,7 +172,7 @@ test('a mailed link verifies only the address that it was sent to', async () => 
   const email = 'tom@acme.example';
   await invited(callB, { email });
   const tom = createVisitor(app);
-  expect((await joins(tom, await linkTo(email, 'join'), 'not-tom@acme.example')).to).toBe('/account');
+  expect((await joins(tom, await linkTo(email, 'join'), 'not-tom@acme.example')).to).toBe('/welcome');
   const authenticator = await addPasskey(tom);
   await resetByMail('not-tom@acme.example', another);
   expect(await signsIn(authenticator)).toBe(403);
@@ -298,7 +298,7 @@ test('one workspace cannot use up the account candidates of a password sign-in',
     await store.commit([account.op, addMembershipOp(account.id, beta.json.id, membership.id, nowMs())]);
   }
   const again = createVisitor(app);
-  expect((await signIn(again, email)).to).toBe('/account');
+  expect((await signIn(again, email)).to).toBe('/');
   expect(await membershipsOf(again, [app.call])).toEqual(['Acme']);
 });
 
@@ -318,7 +318,7 @@ test('without a mail server an address blocks nobody and gives no access elsewhe
     const reply = await joins(vic, membership.path, email, { password: another });
     expect([reply.status, saidBy(reply)]).toEqual([422, expect.stringContaining('Sign in to it')]);
     const created = await joins(vic, membership.path, email, { password: another, another: 'yes' });
-    expect(created.to).toBe('/account');
+    expect(created.to).toBe('/welcome');
     const [one, two] = [createVisitor(silent), createVisitor(silent)];
     expect([(await signIn(one, email)).status, (await signIn(two, email, another)).status]).toEqual([
       303, 303,

@@ -57,13 +57,16 @@ await page.getByLabel('Name').fill('Ana');
 await page.getByLabel('E-mail').fill(email);
 await page.getByLabel('Password').fill(password);
 await ana.press('Create account');
+await page.waitForURL(`${url}/welcome`);
 
+await page.goto(`${url}/account`);
 await page.getByLabel('Name of the passkey').fill('Laptop');
 await page.getByRole('button', { name: 'Add a passkey' }).click();
 await arrive('/account?done=passkey-added');
 await ana.press('Sign out');
 await page.getByRole('button', { name: 'Use a passkey' }).click();
-await arrive('/account');
+await arrive('/');
+await page.goto(`${url}/account`);
 await look(ana);
 
 await ana.press('Turn on one-time codes');
@@ -93,7 +96,7 @@ await ana.press('Sign in');
 await look(ana);
 await page.getByLabel('Code').fill(codeOf(1));
 await ana.press('Sign in');
-await arrive('/account');
+await arrive('/');
 await page.goto(`${url}/sign-in/again?to=/account`);
 await look(ana);
 // The authenticator was removed.
@@ -105,7 +108,8 @@ await ana.page.getByRole('button', { name: 'Continue with North' }).click();
 await arrive('/sign-in/code');
 await page.getByLabel('Code').fill(recovery);
 await ana.press('Sign in');
-await arrive('/account');
+await arrive('/');
+await page.goto(`${url}/account`);
 
 const plain = await visitAs(browser, { isScripted: false });
 await plain.page.goto(`${url}/sign-in`);
@@ -122,7 +126,8 @@ const earlier = await ana.context.newPage();
 await earlier.goto(`${url}/account`);
 const usePasskey = async (): Promise<void> => {
   await page.getByRole('button', { name: 'Use a passkey' }).click();
-  await arrive('/account');
+  await arrive('/');
+  await page.goto(`${url}/account`);
 };
 await ana.press('Sign out');
 await usePasskey();

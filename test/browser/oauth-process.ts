@@ -41,6 +41,7 @@ await ana.page.getByLabel('Name').fill('Ana');
 await ana.page.getByLabel('E-mail').fill('ana@acme.example');
 await ana.page.getByLabel('Password').fill(password);
 await ana.press('Create account');
+await ana.page.goto(`${url}/account`);
 await ana.press('Sign out');
 
 const went: Record<string, string> = {};

@@ -50,7 +50,7 @@ test('beside a running server, members are invited, and a member with an account
     await members('reset', email);
     expect((await owner.post('/sign-in', lost)).to).toBe('/sign-in/code');
     await members('reset', email, '--codes-off');
-    expect((await owner.post('/sign-in', lost)).to).toBe('/account');
+    expect((await owner.post('/sign-in', lost)).to).toBe('/');
   } finally {
     await app.stop();
   }

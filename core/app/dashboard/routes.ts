@@ -1,6 +1,6 @@
 // Serves the web app: one page for all of its paths, and its files, whose names contain the hash of their content.
 import { Type } from 'typebox';
-import { html, iconSvg, trusted } from '../../kernel/html.ts';
+import { html, iconIco, iconSvg, trusted } from '../../kernel/html.ts';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
@@ -50,6 +50,8 @@ export function dashboardRoutes({ sessions, baseUrl, open }: DashboardOptions): 
         answer,
       ),
     ),
+    iconRoute('/favicon.ico', 'pages.icon', 'image/x-icon', iconIco),
+    iconRoute('/favicon.svg', 'pages.icon_svg', 'image/svg+xml', iconSvg),
     defineRoute({
       method: 'GET',
       path: '/assets/{name}',
@@ -110,4 +112,18 @@ function assetAnswer({ type, encoding, content }: EncodedFile): RawAnswer {
     },
     body: content,
   };
+}
+
+function iconRoute(path: string, name: string, contentType: string, body: RawAnswer['body']): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    name,
+    summary: 'Get the icon of this server',
+    scope: null,
+    limit: 'none',
+    responses: { 200: Type.String() },
+    contentType,
+    raw: () => ({ contentType, body, headers: { 'cache-control': 'public, max-age=86400' } }),
+  });
 }

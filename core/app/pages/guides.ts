@@ -130,7 +130,7 @@ const name = Type.String({ pattern: '^[a-z][a-z-]{0,40}$' });
 const codes = Object.keys(errorCodes) as ErrorCode[];
 const folders = Object.keys(documents).filter((folder) => folder !== '');
 
-const nav = html`<nav>
+const nav = html`<nav aria-label="Documentation">
   <a href="/docs">API reference</a>${folders.map(
     (folder) => html` · <a href="/docs/${folder}">${folder}</a>`,
   )}

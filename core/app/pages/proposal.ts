@@ -199,7 +199,7 @@ function proposalPage(viewed: Viewed): RawAnswer {
     ${decidedBy ? html`<p>Decided by ${visible(decidedBy.name)}.</p>` : null}
     ${reason ? html`<p>Reason: ${visible(reason)}</p>` : null}
     ${isOpen ? decision(viewed) : effectsOf(proposal.effects)}`;
-  return page(title, content, { status });
+  return page(title, content, { person: viewed, status });
 }
 
 function decision(viewed: Viewed): Html {

@@ -31,7 +31,7 @@ import { createRequests } from '../../kernel/http/requests.ts';
 import { createContentionQueues } from '../../kernel/http/limits/admission.ts';
 import { createValues } from '../../kernel/http/values.ts';
 import { createFairPool } from '../../platform/lib/fairness/fair-queue.ts';
-import { errorPage } from '../pages/pages.ts';
+import { errorPage } from '../../kernel/error-page.ts';
 import { createPropose } from '../../features/proposals/index.ts';
 import type { Socket } from './socket.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
@@ -63,6 +63,7 @@ export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: n
     nowMs,
     finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses }), bearers.find],
   });
+  sessions.onEnded(authentication.forget);
   const ending = createGrantEnding(options);
   const gone = (): void => {
     authentication.forget();

@@ -14,6 +14,7 @@ import { schemasOf } from '../../kernel/contract/schemas.ts';
 import { createHealth, type Health } from '../health/health.ts';
 import { streamRoutes } from '../../kernel/events/stream/routes.ts';
 import { createApp, type App } from '../../kernel/http/app.ts';
+import { docsFrame } from '../../kernel/html.ts';
 import { docsRoutes, createOpenApi } from '../../kernel/http/openapi/routes.ts';
 import { createFreshEvents, type FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import { createPositions, type Positions } from '../../kernel/events/consumers/positions.ts';
@@ -40,7 +41,6 @@ import { createLoopQueue } from '../../platform/lib/fairness/loop-queue.ts';
 import { guideRoutes } from '../pages/guides.ts';
 import { createDashboard } from '../dashboard/open.ts';
 import { dashboardRoutes } from '../dashboard/routes.ts';
-import { pageRoutes } from '../pages/pages.ts';
 import { proposal } from '../../features/proposals/contract.ts';
 import { installFirstParty } from '../../features/plugins/index.ts';
 import { delegations, directoryLoaders, projections, resourceRoutes, tagGroups } from '../features.ts';
@@ -350,15 +350,14 @@ function mount(parts: Mounted): App {
     ...agents.routes,
     ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
-    ...docsRoutes(),
+    ...docsRoutes(docsFrame),
     ...guideRoutes,
-    ...pageRoutes,
-    identity.bearers.route,
+    ...identity.bearers.routes,
     ...dashboardRoutes({ ...identity, baseUrl, open: createDashboard() }),
     ...signInPageRoutes({
       ...parts,
       ...identity,
-      grants: createAccountGrants(parts),
+      grants: createAccountGrants({ ...parts, ended: identity.sessions.ended }),
       apps: grantsOfAccount({ ...parts, ...identity }),
     }),
     ...health.routes,

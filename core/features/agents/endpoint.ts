@@ -16,6 +16,7 @@ import { createServerOf, type Serving } from './server.ts';
 import { createSubscriptions, type McpSubscriptions, type McpSubscription } from './subscriptions.ts';
 import { createTools } from './tools/tools.ts';
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../../platform/lib/address.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { appScopes } from '../../kernel/rights/roles.ts';
 import type * as Sdk from '@modelcontextprotocol/server';
@@ -60,7 +61,7 @@ function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hosts): vo
   if (origin === null || origin === own.origin || (corsOrigins !== '*' && corsOrigins.includes(origin)))
     return;
   const from = hostnameOf(origin);
-  if (from !== null && isLoopback(from)) return;
+  if (from !== null && isLoopbackHost(from)) return;
   throw new ApiError(
     'forbidden',
     `Pages of ${origin} may not call this server. Ask the administrator to add the origin to --cors-origins.`,
@@ -72,11 +73,7 @@ function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hosts): vo
  * resolved by DNS.
  */
 function isOfNobody(hostname: string): boolean {
-  return isLoopback(hostname) || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+  return isLoopbackHost(hostname) || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
 }
 
 function hostnameOf(url: string): string | null {

@@ -2,7 +2,7 @@
 // stores only the ranks of moved cards.
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { choice, json, markdown, referenceBy, string, text } from '../../kernel/contract/field.ts';
+import { choice, json, markdown, referenceBy, string, text, pageUrl } from '../../kernel/contract/field.ts';
 import { Closed, line, nullable } from '../../platform/lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
@@ -91,6 +91,7 @@ export const board = defineContract({
       default: 'soft',
       doc: 'Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns.',
     }),
+    url: pageUrl('board'),
   },
   undo: 'values',
   operations: {

@@ -1,5 +1,5 @@
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { choice, markdown, number, referenceBy, text, time } from '../../kernel/contract/field.ts';
+import { choice, markdown, number, referenceBy, text, time, pageUrl } from '../../kernel/contract/field.ts';
 import { team } from '../teams/contract.ts';
 
 /** Name of the timer of a team, and of the actor of its events. */
@@ -58,6 +58,7 @@ export const cycle = defineContract({
       write: 'never',
       doc: 'Time at which the cycle was completed; null until then.',
     }),
+    url: pageUrl('cycle'),
   },
   undo: 'values',
   operations: {

@@ -8,6 +8,7 @@ import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { createIssue, createIssues, importing } from './creation.ts';
 import { getIssueAt, listIssuesAt } from './query/as-of.ts';
 import { getExternal, putExternal, getIssue, moveIssue, issueHistory, purgeIssue } from './operations.ts';
+import { countIssues, countQuery, IssueCount } from './query/count.ts';
 import { listIssues, listQuery, shape } from './query/list.ts';
 import {
   IssueBulkCreate,
@@ -56,6 +57,20 @@ export const issueRoutes = [
     errors: ['invalid_cursor', 'budget_exceeded'],
     read: (ctx, { query: { asOf, ...query } }) =>
       asOf === undefined ? listIssues(ctx, query) : listIssuesAt(ctx, { ...query, asOf }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/count',
+    name: 'issues.count',
+    summary: 'Count issues, in total and by group',
+    description: 'Takes the filters of the list.',
+    scope: 'issues:read',
+    rows: 'team',
+    limit: 'read',
+    query: countQuery,
+    responses: { 200: IssueCount },
+    errors: ['budget_exceeded'],
+    read: (ctx, { query }) => countIssues(ctx, query),
   }),
   defineRoute({
     method: 'POST',

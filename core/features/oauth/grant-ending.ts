@@ -41,7 +41,10 @@ const findOfAccount = systemStatement<SqlRow>(
    WHERE s.account_id = :account AND g.revoked_at IS NULL LIMIT :limit`,
 );
 
-export function createAccountGrants(options: GrantEndingOptions): AccountGrants {
+/** @param options.ended called after sessions may have ended */
+export function createAccountGrants(
+  options: GrantEndingOptions & { readonly ended: () => void },
+): AccountGrants {
   const { store } = options.services;
   const endAll = async (account: string): Promise<void> => {
     for (;;) {
@@ -55,6 +58,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
       // Revokes the grants first, so that no grant outlives the sessions after a crash between the commits.
       await endAll(accountId);
       const outcome = await store.commit(ops);
+      options.ended();
       if (outcome.ok) await endAll(accountId);
       return outcome;
     },

@@ -17,6 +17,8 @@ interface AuthenticatedToken {
   /** Time of the last recorded use, ms since the epoch. */
   readonly usedAt: number;
   noteUse(): void;
+  /** True if each request must read the token again. */
+  readonly isUncached?: true;
 }
 
 /** @returns null for a token of another type, and for an invalid, expired or revoked token */
@@ -76,7 +78,7 @@ export function createAuthentication(options: {
       if (!authenticated) continue;
       const mine = { ...authenticated, principal: bounded(authenticated.principal) };
       const principal = used(mine);
-      if (principal && started === generation) known.set(token, mine);
+      if (principal && started === generation && !mine.isUncached) known.set(token, mine);
       return principal;
     }
     return null;

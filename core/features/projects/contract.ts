@@ -10,6 +10,7 @@ import {
   string,
   text,
   time,
+  pageUrl,
 } from '../../kernel/contract/field.ts';
 import { member } from '../people/contract.ts';
 import { idAndName, idOf } from '../../platform/lib/schema.ts';
@@ -64,6 +65,7 @@ export const project = defineContract({
       write: 'never',
       doc: 'Time at which the project was archived; null unless archived.',
     }),
+    url: pageUrl('project'),
   },
   undo: 'values',
   operations: {

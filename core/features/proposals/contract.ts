@@ -1,7 +1,7 @@
 // Proposals: requested writes that wait for approval. docs/decisions/0059.
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { actor, choice, json, number, string, time } from '../../kernel/contract/field.ts';
+import { actor, choice, json, number, string, time, pageUrl } from '../../kernel/contract/field.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { Closed, enumeration, idOf, nullable } from '../../platform/lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
@@ -115,6 +115,7 @@ export const proposal = defineContract({
       nullable: true,
       doc: 'Id of the undo that reverted the approved changes; null if none.',
     }),
+    url: pageUrl('proposal'),
   },
   undo: {
     never: 'A decision on a proposal is final. Undo the approved changes with `POST /proposals/{id}/undo`.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { choice, day, json, markdown, reference, text, time } from '../../kernel/contract/field.ts';
+import { choice, day, json, markdown, reference, text, time, pageUrl } from '../../kernel/contract/field.ts';
 import { idOf } from '../../platform/lib/schema.ts';
 import { pipeline, stageMax } from '../pipelines/contract.ts';
 
@@ -65,6 +65,7 @@ export const release = defineContract({
       write: 'never',
       doc: 'Reason for the rollback; null if none.',
     }),
+    url: pageUrl('release'),
   },
   undo: 'values',
   operations: {

@@ -76,3 +76,24 @@ export const SimilarIssues = namedSchema(
     ),
   }),
 );
+
+type IssueTitle = Pick<IssueResponse, 'id' | 'identifier' | 'title' | 'state' | 'url'>;
+const titleFields = ['id', 'identifier', 'title', 'state', 'url'] as const;
+const properties = responseProperties(issue);
+
+export const IssueTitles = namedSchema(
+  'IssueTitles',
+  Closed({
+    data: Type.Array(
+      Type.Unsafe<IssueTitle>(
+        namedSchema(
+          'IssueTitle',
+          Closed(Object.fromEntries(titleFields.map((name) => [name, properties[name]!])), {
+            description: 'Issue by its title.',
+          }),
+        ),
+      ),
+      { description: 'Up to 20 issues: those whose identifier or number matches, then the best match.' },
+    ),
+  }),
+);

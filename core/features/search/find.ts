@@ -114,7 +114,11 @@ const identifier = new RegExp(identifierInputPattern);
 const aNumber = /^#?(\d{1,9})$/;
 
 /** Returns the ids of issues with that identifier, or with that number in any team. */
-async function exactMatches(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
+export async function exactMatches(
+  ctx: Context,
+  q: string,
+  conditions: readonly Condition[],
+): Promise<string[]> {
   const name = q.trim();
   const number = aNumber.exec(name)?.[1];
   const of = identifier.test(name) ? await issueModel.find(ctx, name) : undefined;

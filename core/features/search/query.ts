@@ -87,6 +87,13 @@ export function matchAny(words: readonly string[], mark: string, columns: readon
   return `{${columns.join(' ')}} : (${words.map((word) => `"${mark}${word}"`).join(' OR ')})`;
 }
 
+/** Returns the query for titles that have a word with each of the prefixes. @throws ApiError validation_failed */
+export function matchTitles(q: string, mark: string): string | null {
+  const phrases = wordsIn(q).map(({ word }) => ({ words: [word], isBeginning: true }));
+  requireSize(phrases);
+  return phrases.length === 0 ? null : matchOf({ wanted: phrases, unwanted: [] }, mark, ['title']);
+}
+
 function stringOf({ words, isBeginning }: Phrase, mark: string): string {
   const string = `"${words.map((word) => mark + word).join(' ')}"`;
   return isBeginning ? `${string} *` : string;

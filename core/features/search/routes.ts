@@ -5,7 +5,8 @@ import { issueFilters } from '../issues/index.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { depthMax, searchIssues } from './find.ts';
 import { similarIssues } from './similar.ts';
-import { SearchPage, SimilarIssues } from './bodies.ts';
+import { IssueTitles, SearchPage, SimilarIssues } from './bodies.ts';
+import { issueTitles } from './titles.ts';
 
 export const searchRoutes = [
   defineRoute({
@@ -30,6 +31,26 @@ export const searchRoutes = [
     responses: { 200: SearchPage },
     errors: ['invalid_cursor', 'budget_exceeded'],
     read: (ctx, { query }) => searchIssues(ctx, query),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/titles',
+    name: 'issues.titles',
+    summary: 'Find issues by identifier or by the beginnings of words in the title',
+    scope: 'issues:read',
+    rows: 'team',
+    limit: 'read',
+    query: Closed({
+      q: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Identifier, number, or beginnings of words; case and accents are ignored.',
+      }),
+      team: issueFilters.team,
+    }),
+    responses: { 200: IssueTitles },
+    errors: ['budget_exceeded'],
+    read: (ctx, { query }) => issueTitles(ctx, query),
   }),
   defineRoute({
     method: 'GET',

@@ -1,26 +1,29 @@
-// Bearers of sessions: the web app exchanges its session for one, because the API accepts no cookies.
+// Bearers of sessions. The API accepts no cookies, so that no other site can call it through a browser. The web app
+// exchanges its session for a bearer instead, which only it can read.
 import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
 import { readScriptCall } from '../../kernel/html.ts';
-import { defineRoute, type Route } from '../../kernel/http/route.ts';
+import type { Principal } from '../../kernel/http/principal.ts';
+import { defineRoute, type RawAnswer, type RawRequest, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
-import { Type } from 'typebox';
 import type { FindToken } from '../people/index.ts';
-import { isFormTokenOf, proofMs } from './page-parts.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
+import { isFormTokenOf, isFresh, proofMs } from './page-parts.ts';
+import type { AccountMembership, Sessions, SignedIn } from './sessions.ts';
 
+const prefix = 'tts_';
 const lifeMs = 5 * 60_000;
-const bearersMax = 10_000;
+/** Each tab of a browser has a bearer, and replaces it before it expires. */
+const ofSessionMax = 100;
 
 interface Bearer {
-  readonly who: SignedIn;
   readonly workspaceId: string;
   readonly expiresAt: number;
 }
 
 export interface SessionBearers {
   readonly find: FindToken;
-  readonly route: Route;
+  readonly routes: readonly Route[];
 }
 
 interface BearerOptions {
@@ -29,52 +32,138 @@ interface BearerOptions {
   readonly nowMs: () => number;
 }
 
-export function createSessionBearers({ sessions, baseUrl, nowMs }: BearerOptions): SessionBearers {
-  const bearers = new Map<string, Bearer>();
+export function createSessionBearers(options: BearerOptions): SessionBearers {
+  const bearers = new BearerTable();
   return {
     async find(token) {
-      const bearer = token.startsWith('tts_') ? bearers.get(String(tokenHash(token))) : undefined;
-      if (!bearer) return null;
-      const principal = await sessions.principal(bearer.who, bearer.workspaceId);
-      if (!principal) return null;
-      return { principal, expiresAt: bearer.expiresAt, usedAt: nowMs(), noteUse: () => undefined };
+      if (!token.startsWith(prefix)) return null;
+      const found = bearers.find(hashOf(token));
+      if (!found) return null;
+      const principal = await principalOf(options, found.sessionId, found.bearer.workspaceId);
+      const { expiresAt } = found.bearer;
+      // Read for each request, because a session may end and its sign-in may become old at any time.
+      return (
+        principal && { principal, expiresAt, usedAt: Infinity, noteUse: () => undefined, isUncached: true }
+      );
     },
-    route: defineRoute({
-      method: 'POST',
-      path: '/session/token',
-      name: 'session.token',
-      summary: 'Exchange the session for a bearer',
-      scope: null,
-      limit: 'write',
-      ofPages: true,
-      responses: { 200: Type.String() },
-      inbound: async (_, request) => {
-        const who = await sessions.find(request.headers);
-        if (!who) throw new ApiError('unauthorized');
-        const { formToken, workspace } = await readScriptCall(request, baseUrl);
-        if (!isFormTokenOf(who, formToken)) throw new ApiError('forbidden', 'Reload the page.');
-        const membership = who.memberships.find(
-          ({ workspaceId }) => workspace === null || workspaceId === workspace,
-        );
-        if (!membership) throw new ApiError('not_found', 'The workspace was not found.');
-        const token = `tts_${randomBytes(32).toString('base64url')}`;
-        if (bearers.size >= bearersMax) bearers.clear();
-        const expiresAt = nowMs() + lifeMs;
-        bearers.set(String(tokenHash(token)), { who, workspaceId: membership.workspaceId, expiresAt });
-        const body = {
-          token,
-          expiresInSeconds: lifeMs / 1000,
-          recentSignInSeconds: Math.max(0, Math.floor((who.authenticatedAt + proofMs - nowMs()) / 1000)),
-          workspace: { id: membership.workspaceId, name: membership.workspaceName },
-          member: { id: membership.memberId, name: who.name, role: membership.role, email: who.email },
-          workspaces: who.memberships.map(({ workspaceId: id, workspaceName: name }) => ({ id, name })),
-        };
-        return {
-          contentType: 'application/json',
-          headers: { 'cache-control': 'no-store' },
-          body: JSON.stringify(body),
-        };
-      },
-    }),
+    routes: [
+      defineRoute({
+        method: 'POST',
+        path: '/session/token',
+        name: 'session.token',
+        summary: 'Exchange the session for a bearer',
+        scope: null,
+        limit: 'write',
+        ofPages: true,
+        responses: { 200: Type.String() },
+        inbound: (_, request) => exchange(options, bearers, request),
+      }),
+    ],
   };
+}
+
+/**
+ * Returns a person by session, with the current rights of the member.
+ * @returns null once the session has ended or no longer includes the workspace
+ */
+async function principalOf(
+  options: BearerOptions,
+  sessionId: string,
+  workspaceId: string,
+): Promise<Principal | null> {
+  const { sessions, nowMs } = options;
+  const who = await sessions.resume(sessionId);
+  const principal = who && (await sessions.principal(who, workspaceId));
+  if (!principal) return null;
+  const resume = (): Promise<Principal | null> => principalOf(options, sessionId, workspaceId);
+  return { ...principal, session: { isRecent: isFresh(who, nowMs()), resume } };
+}
+
+/** @throws ApiError unauthorized, forbidden, unsupported_media_type, payload_too_large, not_found */
+async function exchange(
+  { sessions, baseUrl, nowMs }: BearerOptions,
+  bearers: BearerTable,
+  request: RawRequest,
+): Promise<RawAnswer> {
+  const { formToken, workspace } = await readScriptCall(request, baseUrl);
+  const who = await sessions.find(request.headers);
+  if (!who) throw new ApiError('unauthorized', 'The session has ended. Sign in again.');
+  if (!isFormTokenOf(who, formToken))
+    throw new ApiError('forbidden', 'The form token is not that of the session. Reload the page.');
+  const membership = who.memberships.find(
+    ({ workspaceId }) => workspace === null || workspaceId === workspace,
+  );
+  if (!membership)
+    throw new ApiError('not_found', 'You are not a member of this workspace. Choose another one.');
+  const token = prefix + randomBytes(32).toString('base64url');
+  bearers.add(
+    { sessionId: who.sessionId, hash: hashOf(token) },
+    { workspaceId: membership.workspaceId, expiresAt: nowMs() + lifeMs },
+    nowMs(),
+  );
+  return {
+    contentType: 'application/json',
+    headers: { 'cache-control': 'no-store' },
+    body: JSON.stringify({ token, ...answerOf(who, membership, nowMs()) }),
+  };
+}
+
+function answerOf(
+  who: SignedIn,
+  { workspaceId, workspaceName, memberId, role }: AccountMembership,
+  now: number,
+) {
+  const recentMs = isFresh(who, now) ? who.authenticatedAt + proofMs - now : 0;
+  return {
+    expiresInSeconds: lifeMs / 1_000,
+    recentSignInSeconds: Math.ceil(recentMs / 1_000),
+    workspace: { id: workspaceId, name: workspaceName },
+    member: { id: memberId, name: who.name, role, email: who.email },
+    workspaces: who.memberships.map((one) => ({ id: one.workspaceId, name: one.workspaceName })),
+  };
+}
+
+const hashOf = (token: string): string => Buffer.from(tokenHash(token)).toString('base64url');
+
+/** Hashes of bearers, in memory only: a restart ends all, and each app exchanges its session again. */
+class BearerTable {
+  readonly #bySession = new Map<string, Map<string, Bearer>>();
+  readonly #sessionOf = new Map<string, string>();
+
+  add(
+    { sessionId, hash }: { readonly sessionId: string; readonly hash: string },
+    bearer: Bearer,
+    now: number,
+  ): void {
+    const own = this.#bySession.get(sessionId) ?? new Map<string, Bearer>();
+    for (const [old, { expiresAt }] of own)
+      if (expiresAt <= now || own.size >= ofSessionMax) this.#remove(own, old);
+      else break;
+    own.set(hash, bearer);
+    this.#sessionOf.set(hash, sessionId);
+    // The last used session moves to the end, so that those whose bearers have expired come first.
+    this.#bySession.delete(sessionId);
+    this.#bySession.set(sessionId, own);
+    this.#sweep(now);
+  }
+
+  find(hash: string): { readonly sessionId: string; readonly bearer: Bearer } | null {
+    const sessionId = this.#sessionOf.get(hash);
+    const bearer = sessionId === undefined ? undefined : this.#bySession.get(sessionId)?.get(hash);
+    return sessionId !== undefined && bearer ? { sessionId, bearer } : null;
+  }
+
+  #remove(own: Map<string, Bearer>, hash: string): void {
+    own.delete(hash);
+    this.#sessionOf.delete(hash);
+  }
+
+  /** Removes the bearers of sessions without a current one. */
+  #sweep(now: number): void {
+    for (const [sessionId, own] of this.#bySession) {
+      if ([...own.values()].some(({ expiresAt }) => expiresAt > now)) return;
+      for (const hash of [...own.keys()]) this.#remove(own, hash);
+      this.#bySession.delete(sessionId);
+    }
+  }
 }

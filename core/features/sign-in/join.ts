@@ -34,11 +34,11 @@ import type { SignInParts } from './runtime.ts';
 const cookie = 'tatami-join';
 const cookieSeconds = 3_600;
 const openedPath = '/join';
-const joinedPath = '/account';
+const joinedPath = '/welcome';
 
 export const forgetLink = cookieLine(cookie, '', 0);
 
-/** Returns the destination after joining: the account page instead of the used invitation. */
+/** Returns the destination after joining: the welcome page instead of the used invitation. */
 export const afterJoining = (to: string): string => (to === openedPath ? joinedPath : to);
 
 /** Returns an error message for an invalid name or address; null for valid ones. */
@@ -267,7 +267,7 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
       ${token}${hidden('do', 'other-account')}
       <button class="plain">Use another account</button>
     </form>`;
-  return card(`Join ${workspaceName}`, content);
+  return card(`Join ${workspaceName}`, content, { person: who });
 }
 
 function isMemberIn({ workspaceId }: Invitation, { memberships }: SignedIn): boolean {

@@ -256,7 +256,7 @@ export function codeStepRoutes(parts: SignInParts): Route[] {
       { method: 'GET', path, name: 'sign-in.code', summary: 'Ask for a one-time code' },
       async ({ headers }) => {
         const pending = await signIn.pending(headers);
-        return pending ? codePage({ said: null }) : leadToSignIn(baseUrl, '/account');
+        return pending ? codePage({ said: null }) : leadToSignIn(baseUrl, '/');
       },
     ),
     pageRoute(
@@ -264,7 +264,7 @@ export function codeStepRoutes(parts: SignInParts): Route[] {
       async (request) => {
         const form = await readForm(request, baseUrl);
         const pending = await signIn.pending(request.headers);
-        if (!pending) return leadToSignIn(baseUrl, '/account');
+        if (!pending) return leadToSignIn(baseUrl, '/');
         return attempt(parts, request, pending, form.get('code') ?? '');
       },
     ),

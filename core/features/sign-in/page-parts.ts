@@ -1,6 +1,7 @@
 // Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
-import { isAtOwnHost, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
+import { errorPage } from '../../kernel/error-page.ts';
+import { reachedAddress, readForm, html, type Html, page, type PageOptions } from '../../kernel/html.ts';
 import {
   defineRoute,
   type RawRequest,
@@ -14,14 +15,14 @@ import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions.ts';
 import { passwordMax, passwordMin } from './passwords.ts';
 
-const usualDestination = '/account';
+const usualDestination = '/';
 
 const charsMax = 4_096;
 
 /**
  * Validates the redirect target after a sign-in, to prevent open redirects.
  * @param requested parameter `to` of the request
- * @returns a path on this server with its query; `/account` for invalid input
+ * @returns a path on this server with its query; `/` for invalid input
  */
 export function destinationOf(requested: string | null, baseUrl: string): string {
   // Browsers read a backslash as a slash and ignore tabs and line breaks, so `/\evil` and `/<tab>/evil` name
@@ -72,14 +73,29 @@ export function pageRoute(
  * to the base URL.
  */
 export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
-  const { method, baseUrl } = request;
-  if (method !== 'POST' && !isAtOwnHost(request, baseUrl)) return otherHostPage(request);
+  if (request.method !== 'POST' && reachedAddress(request, request.baseUrl) === null)
+    return otherHostPage(request);
   try {
-    return await answer();
+    return atReachedAddress(request, await answer());
   } catch (error) {
-    if (error instanceof ApiError) return refusalPage(error);
+    if (error instanceof ApiError) return errorPage(error);
     throw error;
   }
+}
+
+/** Redirects within this server stay at the host name of the request, because cookies belong to it. */
+function atReachedAddress(request: RawRequest, answer: RawAnswer): RawAnswer {
+  const location = answer.headers?.location;
+  if (typeof location !== 'string') return answer;
+  return { ...answer, headers: { ...answer.headers, location: reachedUrl(request, location) } };
+}
+
+/** Replaces the base URL at the start of a URL by the address at which the request reached this server. */
+export function reachedUrl(request: RawRequest, url: string): string {
+  const { baseUrl } = request;
+  const rest = url.slice(baseUrl.length);
+  const isOwn = url.startsWith(baseUrl) && /^([/?]|$)/.test(rest);
+  return isOwn ? (reachedAddress(request, baseUrl) ?? baseUrl) + rest : url;
 }
 
 /** Shows a link, because a redirect would loop behind a proxy that changes `Host`. */
@@ -96,20 +112,15 @@ function otherHostPage({ baseUrl, path, query }: RawRequest): RawAnswer {
   );
 }
 
-function refusalPage({ message, status, headers }: ApiError): RawAnswer {
-  return card('Something went wrong', html`${problem(message)}`, { status, headers });
-}
-
-/** Returns a small page for one task. */
+/** Returns a small page for one task, by default for a person who is not signed in. */
 export function card(title: string, content: Html, options: PageOptions = {}): RawAnswer {
   return page(
     title,
     html`<div class="card">
-      <p class="brand">Tatami</p>
       <h1>${title}</h1>
       ${content}
     </div>`,
-    options,
+    { person: null, ...options },
   );
 }
 
@@ -151,7 +162,7 @@ export function proofPath(to: string): string {
 }
 
 /** Returns true if the last authentication is recent enough for a sensitive change. */
-export function isFresh({ authenticatedAt }: SignedIn, nowMs: number): boolean {
+export function isFresh({ authenticatedAt }: Pick<SignedIn, 'authenticatedAt'>, nowMs: number): boolean {
   return nowMs - authenticatedAt < proofMs;
 }
 

@@ -1,6 +1,7 @@
 // Pages to sign in, to confirm the identity, and to sign out.
 import { readForm, html, type Html } from '../../kernel/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../kernel/http/route.ts';
+import { isLoopbackHost } from '../../platform/lib/address.ts';
 import { accountById } from '../people/index.ts';
 import { passwordMax } from './passwords.ts';
 import {
@@ -27,7 +28,7 @@ export interface WayIn {
    * @param again signed-in person who confirms their identity; null for a sign-in
    * @returns null if the method is not available to the person
    */
-  html(to: string, again: SignedIn | null): Promise<Html | null>;
+  html(to: string, again: SignedIn | null, request: RawRequest): Promise<Html | null>;
 }
 
 const wrong = 'The e-mail address or password is wrong. Try again, or reset your password.';
@@ -38,11 +39,12 @@ export function signInRoutes(parts: SignInParts): Route[] {
   return [
     pageRoute(
       { method: 'GET', path: '/sign-in', name: 'sign-in.page', summary: 'Sign in' },
-      async ({ headers, query }) => {
+      async (request) => {
+        const { headers, query } = request;
         const to = destinationOf(query.get('to'), baseUrl);
         if (await sessions.find(headers)) return leadTo(baseUrl, to);
         const said = query.has('reset') ? done('Your password was changed. Sign in with the new one.') : null;
-        return signInPage(parts, { to, said });
+        return signInPage(parts, request, { to, said });
       },
     ),
     pageRoute(
@@ -54,15 +56,15 @@ export function signInRoutes(parts: SignInParts): Route[] {
         if (checked.account)
           return signIn.proceed(checked.account.id, request, form.get('to'), checked.account);
         const to = destinationOf(form.get('to'), baseUrl);
-        return signInPage(parts, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
+        return signInPage(parts, request, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
       },
     ),
     pageRoute(
       { method: 'GET', path: '/sign-in/again', name: 'sign-in.again', summary: 'Authenticate again' },
-      async ({ headers, query }) => {
-        const who = await sessions.find(headers);
-        const to = destinationOf(query.get('to'), baseUrl);
-        return who ? againPage(parts, who, { to }) : leadToSignIn(baseUrl, to);
+      async (request) => {
+        const who = await sessions.find(request.headers);
+        const to = destinationOf(request.query.get('to'), baseUrl);
+        return who ? againPage(parts, request, { who, to }) : leadToSignIn(baseUrl, to);
       },
     ),
     pageRoute(
@@ -92,14 +94,17 @@ async function proveAgain(parts: SignInParts, request: RawRequest): Promise<RawA
   const { services, sessions, signIn } = parts;
   const { baseUrl, store } = services;
   const who = await sessions.find(request.headers);
-  if (!who) return leadToSignIn(baseUrl, '/account');
+  if (!who) return leadToSignIn(baseUrl, '/');
   const form = await readSignedForm(request, baseUrl, who);
   const to = destinationOf(form.get('to'), baseUrl);
   const account = await accountById(store, who.accountId);
   if (!account) return leadToSignIn(baseUrl, to);
   const { isRight, waitSeconds } = await signIn.checkOf(request, account, passwordOf(form));
   if (!isRight)
-    return againPage(parts, who, { to, ...refusalOf(waitSeconds, 'The password is wrong. Try again.') });
+    return againPage(parts, request, {
+      ...{ who, to },
+      ...refusalOf(waitSeconds, 'The password is wrong. Try again.'),
+    });
   await sessions.prove(who.sessionId);
   return leadTo(baseUrl, to);
 }
@@ -133,15 +138,19 @@ export function refusalOf(waitSeconds: number | null, why: string): SignInNotice
   };
 }
 
-async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | null): Promise<Html[]> {
-  const all = await Promise.all(waysIn.map((way) => way.html(to, again)));
+async function othersOf(
+  waysIn: readonly WayIn[],
+  request: RawRequest,
+  { to, again }: { readonly to: string; readonly again: SignedIn | null },
+): Promise<Html[]> {
+  const all = await Promise.all(waysIn.map((way) => way.html(to, again, request)));
   return all.filter((way) => way !== null);
 }
 
 /** Returns true if browsers store `Secure` cookies of this server: with https, or on the same machine. */
 function supportsSessions(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 const noSessions = html`<p class="notice warning">
@@ -151,6 +160,7 @@ const noSessions = html`<p class="notice warning">
 
 async function signInPage(
   { services, waysIn }: SignInParts,
+  request: RawRequest,
   { to, email = '', said, ...answer }: SignInNotice & { to: string; email?: string },
 ): Promise<RawAnswer> {
   const content = html`${said} ${supportsSessions(services.baseUrl) ? null : noSessions}
@@ -170,15 +180,15 @@ async function signInPage(
       /></label>
       <button>Sign in</button>
     </form>
-    ${await othersOf(waysIn, to, null)}
+    ${await othersOf(waysIn, request, { to, again: null })}
     <p><a href="/reset">Forgot your password?</a></p>`;
   return card('Sign in', content, { ...answer, ...scriptOf(waysIn) });
 }
 
 async function againPage(
   { services, waysIn }: SignInParts,
-  who: SignedIn,
-  { to, said = null, ...answer }: Partial<SignInNotice> & { to: string },
+  request: RawRequest,
+  { who, to, said = null, ...answer }: Partial<SignInNotice> & { who: SignedIn; to: string },
 ): Promise<RawAnswer> {
   const account = await accountById(services.store, who.accountId);
   const byPassword = html`<form method="post" action="/sign-in/again">
@@ -188,7 +198,8 @@ async function againPage(
     <button>Continue</button>
   </form>`;
   const content = html`<p>Enter your password or use another sign-in method to continue as ${who.name}.</p>
-    ${said} ${account?.passwordHash ? byPassword : null} ${await othersOf(waysIn, to, who)}
+    ${said} ${account?.passwordHash ? byPassword : null}
+    ${await othersOf(waysIn, request, { to, again: who })}
     <p><a href="/account">Back to your account</a></p>`;
-  return card('Confirm it’s you', content, { ...answer, ...scriptOf(waysIn) });
+  return card('Confirm it’s you', content, { person: who, ...answer, ...scriptOf(waysIn) });
 }

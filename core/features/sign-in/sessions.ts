@@ -66,16 +66,21 @@ const insertSession = systemStatement(
   `INSERT INTO sessions (id, account_id, token_hash, created_at, authenticated_at, last_seen_at, expires_at, address, agent)
    VALUES (:id, :account, :hash, :now, :now, :now, :expires, :address, :agent)`,
 );
-const findSession = systemStatement<
-  Pick<Session, 'id' | 'account_id' | 'authenticated_at' | 'last_seen_at' | 'expires_at'> & {
-    name: string;
-    email: string;
-  }
->(
+type FoundSession = Pick<
+  Session,
+  'id' | 'account_id' | 'authenticated_at' | 'last_seen_at' | 'expires_at'
+> & { name: string; email: string };
+const sessionWithAccount = `SELECT s.id, s.account_id, a.name, a.email, s.authenticated_at, s.last_seen_at, s.expires_at
+   FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id`;
+const findSession = systemStatement<FoundSession>(
   'sessions.by_token',
   across,
-  `SELECT s.id, s.account_id, a.name, a.email, s.authenticated_at, s.last_seen_at, s.expires_at
-   FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.token_hash = :hash`,
+  `${sessionWithAccount} WHERE s.token_hash = :hash`,
+);
+const findSessionById = systemStatement<FoundSession>(
+  'sessions.with_account_by_id',
+  across,
+  `${sessionWithAccount} WHERE s.id = :id`,
 );
 const noteSeen = systemStatement(
   'sessions.note_seen',
@@ -134,6 +139,8 @@ export interface Sessions {
   begin(accountId: string, device: Device, guards?: readonly Op[]): Promise<string>;
   /** Returns the person that the session cookie identifies; null for none. */
   find(headers: Headers): Promise<SignedIn | null>;
+  /** Returns the person of a session; null once it has ended. Does not count as a use of the session. */
+  resume(sessionId: string): Promise<Omit<SignedIn, 'formToken'> | null>;
   /** Does nothing if the session has ended already. */
   end(accountId: string, sessionId: string): Promise<void>;
   /** Returns 100 valid sessions at most, most recently used first. */
@@ -141,8 +148,12 @@ export interface Sessions {
   /** Records a new authentication in the session. */
   prove(sessionId: string): Promise<void>;
   readonly forgetCookie: string;
+  /** Must be called after a commit with `endSessionsOp`. */
+  ended(): void;
+  /** Registers a callback for each end of sessions. */
+  onEnded(callback: () => void): void;
   /** Returns null if the person is not a member of the workspace. */
-  principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
+  principal(who: Pick<SignedIn, 'sessionId' | 'memberships'>, workspaceId: string): Promise<Principal | null>;
 }
 
 /** Returns an operation that fails if the session has ended meanwhile. */
@@ -156,29 +167,22 @@ export function endSessionsOp(accountId: string, retainedId = ''): Op {
 }
 
 export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
+  const listeners: (() => void)[] = [];
+  const ended = (): void => {
+    for (const callback of listeners) callback();
+  };
+  const isOver = (row: FoundSession): boolean =>
+    nowMs() >= row.expires_at || nowMs() >= row.last_seen_at + idleMs;
   const find: Sessions['find'] = async (headers) => {
     const token = cookieOf(headers, cookie);
     if (token === null) return null;
     const [row] = await store.readSystem(findSession, { hash: tokenHash(token) });
+    if (!row || isOver(row)) return null;
     const now = nowMs();
-    if (!row || now >= row.expires_at || now >= row.last_seen_at + idleMs) return null;
     if (now - row.last_seen_at >= seenEveryMs && store.status().writable)
       await store.commit([systemOp(noteSeen, { id: row.id, now })]);
-    const memberships = await store.readSystem(findMemberships, { account: row.account_id });
-    return {
-      sessionId: row.id,
-      accountId: row.account_id,
-      name: row.name,
-      email: row.email,
-      authenticatedAt: row.authenticated_at,
-      formToken: createHmac('sha256', token).update('form').digest('base64url'),
-      memberships: memberships.map((membership) => ({
-        workspaceId: membership.workspace_id,
-        workspaceName: membership.workspace_name,
-        memberId: membership.member_id,
-        role: membership.role,
-      })),
-    };
+    const formToken = createHmac('sha256', token).update('form').digest('base64url');
+    return { ...(await personOf(store, row)), formToken };
   };
 
   return {
@@ -199,15 +203,39 @@ export function createSessions({ store, ids, nowMs }: IdentityDeps): Sessions {
       return cookieLine(cookie, token, lifeMs / 1000);
     },
     find,
+    async resume(id) {
+      const [row] = await store.readSystem(findSessionById, { id });
+      return !row || isOver(row) ? null : personOf(store, row);
+    },
     async end(account, id) {
       await store.commit([systemOp(deleteSession, { account, id })]);
+      ended();
     },
+    ended,
+    onEnded: (callback) => void listeners.push(callback),
     list: (account) => listOf(store, account, nowMs()),
     async prove(id) {
       await store.commit([systemOp(proveSession, { id, now: nowMs() })]);
     },
     forgetCookie: cookieLine(cookie, '', 0),
     principal: (who, workspaceId) => principalOf(store, who, workspaceId),
+  };
+}
+
+async function personOf(store: Store, row: FoundSession): Promise<Omit<SignedIn, 'formToken'>> {
+  const memberships = await store.readSystem(findMemberships, { account: row.account_id });
+  return {
+    sessionId: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    email: row.email,
+    authenticatedAt: row.authenticated_at,
+    memberships: memberships.map((membership) => ({
+      workspaceId: membership.workspace_id,
+      workspaceName: membership.workspace_name,
+      memberId: membership.member_id,
+      role: membership.role,
+    })),
   };
 }
 
@@ -224,7 +252,7 @@ async function listOf(store: Store, account: string, now: number): Promise<Liste
 
 async function principalOf(
   store: Store,
-  { sessionId, memberships }: SignedIn,
+  { sessionId, memberships }: Pick<SignedIn, 'sessionId' | 'memberships'>,
   workspaceId: string,
 ): Promise<Principal | null> {
   const memberId = memberships.find((one) => one.workspaceId === workspaceId)?.memberId;

@@ -1,7 +1,7 @@
 // Views: named filters of issues with sort and layout, personal or shared.
 import { Type } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { actor, choice, json, markdown, string, text } from '../../kernel/contract/field.ts';
+import { actor, choice, json, markdown, string, text, pageUrl } from '../../kernel/contract/field.ts';
 import { columnGrouping } from '../boards/contract.ts';
 
 const issueFilter = Type.Record(Type.String(), Type.Unknown(), {
@@ -45,6 +45,7 @@ export const view = defineContract({
       doc: 'Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views.',
     }),
     owner: actor({ filter: true, doc: 'Owner of the view.' }),
+    url: pageUrl('view'),
   },
   undo: 'values',
   operations: {

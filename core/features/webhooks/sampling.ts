@@ -58,7 +58,8 @@ export function sampleData(
   const { now, previous } = moments[type] ?? plainMoment(contract, type, object as SampleFields);
   const isChange = 'previous' in properties;
   const changed = isChange ? { previous: fitting(previous ?? {}, properties), ...agesOf(setting) } : {};
-  return fitting({ ...object, ...now, ...changed }, properties);
+  const page = contract ? pageOf(contract, object as SampleFields, setting) : {};
+  return fitting({ ...object, ...page, ...now, ...changed }, properties);
 }
 
 /** Returns an update made from the contract's examples; empty for other event types. */
@@ -66,6 +67,16 @@ function plainMoment(contract: Contract | undefined, type: string, object: Sampl
   if (!contract || type !== contract.events.updated) return {};
   const now: SampleFields = { ...contract.examples?.update };
   return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };
+}
+
+/** Returns the URL of the page of a sample object; empty for objects without a page. */
+function pageOf(
+  { fields, path, id: prefix }: Contract,
+  { id = sampleId(prefix ?? '') }: SampleFields,
+  { baseUrl }: SampleSetting,
+): SampleFields {
+  const name = Object.keys(fields).find((field) => fields[field]!.options.isPage);
+  return name === undefined ? {} : { [name]: `${baseUrl}/${path}/${String(id)}` };
 }
 
 /** Returns the version and creation time of an object that was changed once, two days after its creation. */

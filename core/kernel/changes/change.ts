@@ -192,6 +192,12 @@ export type FieldChanges = Readonly<Record<string, Value>>;
 export const valueCharsMax = 1_000;
 const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
+/** The URL of a page contains the id, which is another one when a proposal is planned again. */
+function isServerAssigned(name: string, value: unknown, { id }: Data): boolean {
+  if (serverAssigned.has(name)) return true;
+  return typeof value === 'string' && /^https?:/.test(value) && value.endsWith(`/${String(id)}`);
+}
+
 export type ChangeAction = 'create' | 'update' | 'delete';
 
 export function actionOf({ before, after }: Change): ChangeAction {
@@ -228,7 +234,7 @@ export function valuesOf(change: Change, eventData: Data): FieldChanges {
     );
   return Object.fromEntries(
     Object.entries(after)
-      .filter(([name, value]) => !serverAssigned.has(name) && !isNothing(value))
+      .filter(([name, value]) => !isServerAssigned(name, value, data) && !isNothing(value))
       .map(([name, value]) => [name, { before: null, after: value }]),
   );
 }
@@ -238,7 +244,9 @@ function removedValues(data: Data): FieldChanges {
   const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(displayed)
-      .filter(([name, value]) => !serverAssigned.has(name) && name !== 'deletedAt' && !isNothing(value))
+      .filter(
+        ([name, value]) => !isServerAssigned(name, value, data) && name !== 'deletedAt' && !isNothing(value),
+      )
       .map(([name, value]) => [name, { before: value, after: null }]),
   );
 }

@@ -30,6 +30,8 @@ export interface FieldOptions {
   readonly write?: 'create' | 'update' | 'never';
   /** Computed for the response; no column stores it. */
   readonly computed?: true;
+  /** True for the URL of the object's page, which follows from the path of the contract and the id. */
+  readonly isPage?: true;
   /** For Markdown: `<name>Html` is available on request. */
   readonly html?: true;
   /**
@@ -97,6 +99,14 @@ export function string<const O extends FieldOptions>(
   const both = described(schema, options.doc);
   return { type: 'text', input: both, response: both, options };
 }
+
+/** URL of the page of an object. @param noun words for the object, such as `board` */
+export function pageUrl(noun: string): Field<'text', string, string, string, typeof pageOptions> {
+  const both = Type.String({ format: 'uri', description: `URL of the page of the ${noun}.` });
+  return { type: 'text', input: both, response: both, options: pageOptions };
+}
+
+const pageOptions = { write: 'never', computed: true, isPage: true, filter: false } as const;
 
 /**
  * Long text, bounded in bytes or characters. The response schema has no bounds, because a deleted text is

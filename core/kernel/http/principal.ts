@@ -35,6 +35,16 @@ export interface Principal extends Rights, RateCaller {
   readonly membership?: Membership;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
+  /** Present for a person who uses the web app. */
+  readonly session?: PersonSession;
+}
+
+/** Session of a person, which outlives the bearers that were exchanged for it. */
+interface PersonSession {
+  /** True shortly after a sign-in, as sensitive operations require. */
+  readonly isRecent: boolean;
+  /** Returns the principal with its present rights; null once the session has ended. */
+  resume(): Promise<Principal | null>;
 }
 
 /**

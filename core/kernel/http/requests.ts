@@ -35,7 +35,7 @@ export interface Exchange {
   readonly waiting: { ms: number };
   bytesIn: number;
   bytesOut: number;
-  /** True if a browser requests a page; an error that has a page is then sent as that page. */
+  /** True if a browser requests a page; an error is then sent as a page. */
   asksForPage: boolean;
   /** Releases the memory reserved for the body. */
   release?: () => void;
@@ -64,8 +64,8 @@ interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
-  /** Returns the page that a browser gets in place of an error; null for errors without a page. */
-  readonly errorPage: (error: ApiError) => RawAnswer | null;
+  /** Returns the page that a browser gets in place of an error. */
+  readonly errorPage: (error: ApiError, exchange: Pick<Exchange, 'requestId'>) => RawAnswer;
 }
 
 export interface Requests extends RequestAdapter<IncomingRequest, Response> {
@@ -120,7 +120,7 @@ export function createRequests(options: RequestsOptions): Requests {
     refuse,
     async refuseUnrouted(request, errorOf) {
       const exchange = newExchange(ids.next(idPrefixes.request));
-      exchange.asksForPage = !pathOf(request.url).startsWith('/api/') && asksForPage(request);
+      exchange.asksForPage = !pathOf(request.url).startsWith('/api/') && opensPage(request);
       try {
         await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return refuse(exchange, errorOf(request));
@@ -142,7 +142,7 @@ function createAdmit({ outflow }: RequestsOptions, admit: Identify['admit']): Re
     return principal;
   };
   return ({ request }, exchange, route) => {
-    if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
+    if (route.contentType === 'text/html') exchange.asksForPage = acceptsPage(request);
     const admitted = admit(request, exchange, route);
     if (route.kind !== 'read') return admitted;
     return admitted instanceof Promise ? admitted.then(capable) : capable(admitted);
@@ -153,15 +153,18 @@ function createRefuse({ services, errorPage }: RequestsOptions): Requests['refus
   // The challenge names the metadata by which clients find out how to get a token (RFC 9728 §5.1).
   const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
   return (exchange, error) => {
-    const page = exchange.asksForPage ? errorPage(error) : null;
-    return page ? respondPage(exchange, page) : respondError(exchange, error, challenge);
+    if (!exchange.asksForPage) return respondError(exchange, error, challenge);
+    return respondPage(exchange, errorPage(error, exchange));
   };
 }
 
-/** Browsers accept HTML when a person opens a URL. Programs accept JSON, or anything. */
-function asksForPage({ method, headers }: Request): boolean {
-  return (method === 'GET' || method === 'HEAD') && (headers.get('accept') ?? '').includes('text/html');
+/** Browsers accept HTML when a person opens a URL or sends a form. Programs accept JSON, or anything. */
+function acceptsPage({ headers }: Request): boolean {
+  return (headers.get('accept') ?? '').includes('text/html');
 }
+
+const opensPage = (request: Request): boolean =>
+  (request.method === 'GET' || request.method === 'HEAD') && acceptsPage(request);
 
 function respondPage(exchange: Exchange, { status = 200, contentType, body, headers }: RawAnswer): Response {
   if (typeof body !== 'string') throw new Error('The body of a page must be a string.');

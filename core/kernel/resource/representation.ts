@@ -50,6 +50,7 @@ function showerOf<E extends Entity>(
   name: string,
   field: Field,
 ): (entity: E, view: View) => unknown {
+  if (field.options.isPage) return ({ id }, { baseUrl }) => `${baseUrl}/${contract.path}/${id}`;
   if (field.options.computed)
     throw new Error(`${contract.name}.${name} is computed: define it in \`shows\`.`);
   const valueOf = (entity: E, key: string): unknown => entity[key as keyof E];

@@ -177,6 +177,18 @@ export function effectsOf(operation: string): readonly Effect[] | undefined {
   return alwaysOf.get(operation);
 }
 
+/** Effects whose operations need a recent sign-in of a person who uses the web app. */
+const sensitiveEffects = ['plugin-secrets', 'memberships', 'keys', 'signing-secrets'] as const;
+
+/**
+ * Operations that a person may perform by session only shortly after a sign-in: whoever finds an unlocked
+ * browser must not be able to create lasting access.
+ */
+export const sensitiveOperations: ReadonlySet<string> = new Set([
+  ...['proposals.approve', 'plugins.install', 'plugins.update', 'plugins.consent.give', 'plugins.rollback'],
+  ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations)),
+]);
+
 /** Distribution of a quota among callers. */
 interface Quota {
   readonly doc: string;

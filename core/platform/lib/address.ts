@@ -21,6 +21,11 @@ export function parseAddress(text: string): IpAddress | undefined {
   return undefined;
 }
 
+/** @param hostname as in a `URL`: IPv6 addresses in brackets */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
 export function isWithin(address: IpAddress, networks: readonly Cidr[]): boolean {
   return networks.some(
     ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),

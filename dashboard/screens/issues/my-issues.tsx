@@ -1,6 +1,47 @@
+import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { useSession } from '../../data/provider.tsx';
+import { buttonClass } from '../../parts/button.tsx';
+import { Bar, Empty } from '../../parts/states.tsx';
+import { text } from '../../text/issues.ts';
+import type { FilterTree } from './filter.ts';
+import { ListScreen } from './list-screen.tsx';
+import type { IssueSearch } from './search.ts';
+
+type Part = NonNullable<IssueSearch['mine']>;
+const parts: readonly Part[] = ['assigned', 'created'];
+const open = { nin: ['completed', 'canceled', 'duplicate'] };
 
 export default function MyIssues(): ReactNode {
-  return <Screen title="MyIssues">{null}</Screen>;
+  const search: IssueSearch = useSearch({ from: '/my-issues' });
+  const { member } = useSession();
+  const part: Part = search.mine ?? 'assigned';
+  const filters: Readonly<Record<Part, FilterTree>> = {
+    assigned: { assignee: member.id, state: open },
+    created: { creator: member.id },
+  };
+  const tabs = (
+    <Bar label={text.parts}>
+      {parts.map((one) => (
+        <Link
+          key={one}
+          to="/my-issues"
+          search={{ mine: one }}
+          className={buttonClass(one === part ? {} : { look: 'plain' })}
+          aria-current={one === part ? 'page' : undefined}
+        >
+          {text.mine[one]}
+        </Link>
+      ))}
+    </Bar>
+  );
+  return (
+    <ListScreen
+      title={text.myIssues}
+      search={search}
+      fixed={filters[part]}
+      bars={tabs}
+      empty={<Empty title={text.noMine} hint={text.noMineHint} />}
+    />
+  );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Pipeline } from '@tatami/sdk/client';
+import type { Pipeline, Release } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
@@ -35,43 +35,52 @@ export default function Releases(): ReactNode {
   );
   return (
     <Screen title={text.releases} actions={actions}>
-      {!releases.data && <Loading />}
-      {releases.data?.length === 0 && (
-        <Empty title={text.noReleases} hint={hasPipeline ? text.noReleasesHint : text.noPipeline} />
-      )}
-      {releases.data && releases.data.length > 0 && (
-        <table aria-label={text.releases}>
-          <thead>
-            <tr>
-              <th scope="col">{text.name}</th>
-              <th scope="col">{text.tag}</th>
-              <th scope="col">{text.status}</th>
-              <th scope="col">{text.stage}</th>
-              <th scope="col">{text.targetDate}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {releases.data.map(({ id, name, tag, status, stage, pipeline, targetDate }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <Link to="/releases/$id" params={{ id }}>
-                    {name}
-                  </Link>
-                </th>
-                <td>{tag}</td>
-                <td>{text.releaseStatus[status]}</td>
-                <td>
-                  {pipeline.name}: {stage}
-                </td>
-                <td>{targetDate ?? text.noDate}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <ReleaseTable releases={releases.data} hint={hasPipeline ? text.noReleasesHint : text.noPipeline} />
       {form === 'release' && <NewRelease pipelines={pipelines.data ?? []} onClose={() => setForm(null)} />}
       {form === 'pipeline' && <NewPipeline onClose={() => setForm(null)} />}
     </Screen>
+  );
+}
+
+interface ReleaseTableProps {
+  /** Undefined while they load. */
+  readonly releases: readonly Release[] | undefined;
+  /** Shown if there are none. */
+  readonly hint: string;
+}
+
+function ReleaseTable({ releases, hint }: ReleaseTableProps): ReactNode {
+  if (!releases) return <Loading />;
+  if (releases.length === 0) return <Empty title={text.noReleases} hint={hint} />;
+  return (
+    <table aria-label={text.releases}>
+      <thead>
+        <tr>
+          <th scope="col">{text.name}</th>
+          <th scope="col">{text.tag}</th>
+          <th scope="col">{text.status}</th>
+          <th scope="col">{text.stage}</th>
+          <th scope="col">{text.targetDate}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {releases.map(({ id, name, tag, status, stage, pipeline, targetDate }) => (
+          <tr key={id}>
+            <th scope="row">
+              <Link to="/releases/$id" params={{ id }}>
+                {name}
+              </Link>
+            </th>
+            <td>{tag}</td>
+            <td>{text.releaseStatus[status]}</td>
+            <td>
+              {pipeline.name}: {stage}
+            </td>
+            <td>{targetDate ?? text.noDate}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

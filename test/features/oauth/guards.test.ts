@@ -71,7 +71,7 @@ const guards: readonly Guard[] = [
   {
     name: 'pages of other sites cannot call the MCP endpoint',
     ...ofAgents('refused', 'core/features/agents/endpoint.ts'),
-    guarding: 'if (from !== null && isLoopback(from)) return;',
+    guarding: 'if (from !== null && isLoopbackHost(from)) return;',
     broken: 'return;',
   },
   {

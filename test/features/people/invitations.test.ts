@@ -21,7 +21,7 @@ test('an invitation of the first start creates the account of the owner, once, a
   expect((await ana.get(path)).text).toContain('Join Acme');
   expect(await ana.post(path, { name: 'Ana', email: 'ana@acme.example', password })).toMatchObject({
     status: 303,
-    to: '/account',
+    to: '/welcome',
   });
   expect((await ana.get('/account')).text).toContain('ana@acme.example');
   const { json: owner } = await app.call('GET', '/api/v1/members/me');
@@ -105,7 +105,7 @@ test('an invitation is accepted by a signed-in account after confirmation, and a
   const other = await app.addWorkspace('Beta', 'BET');
   const path = pathOf(other.setUpUrl);
   expect((await visitor.get(path)).text).toContain(`(${email})`);
-  expect(await visitor.post(path)).toMatchObject({ status: 303, to: '/account' });
+  expect(await visitor.post(path)).toMatchObject({ status: 303, to: '/welcome' });
   const again = await people.invite(await people.addMember());
   expect(saidBy(await visitor.get(again))).toContain('member of Acme already');
   await visitor.post(again);
@@ -121,7 +121,7 @@ test('an invitation leads a person with an account to sign in, and no later URL 
   expect(leads.to).toBe('/sign-in?to=%2Fjoin');
   expect((await people.signInOn(visitor, email, password, '/join')).to).toBe('/join');
   expect((await visitor.get('/join')).text).toContain('Join Gamma');
-  expect(await visitor.post('/join')).toMatchObject({ status: 303, to: '/account' });
+  expect(await visitor.post('/join')).toMatchObject({ status: 303, to: '/welcome' });
   expect((await visitor.get('/join')).status).toBe(404);
 });
 

@@ -31,19 +31,43 @@ async function pagesFor(visitor: Visitor): Promise<ReadonlyMap<string, PageRespo
   return pages;
 }
 
+let invited = 0;
+
 /** Returns the pages of routes that need an object. */
 async function furtherPages(visitor: Visitor): Promise<[string, PageResponse][]> {
   const begun = await visitor.get(authorizePath(await registerApp(app), pkce().challenge));
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
   const path = `/api/v1/issues/${issue.id}`;
   const { json } = await app.call('PATCH', path, { priority: 'low' }, { 'tatami-mode': 'propose' });
-  const { link } = await invite(app, 'later@acme.example');
+  const { link } = await invite(app, `later${++invited}@acme.example`);
   const further: [string, PageResponse][] = [];
   for (const at of [begun.to!, `/proposals/${json.id}`, link, '/docs/guides/errors'])
     further.push([at, await visitor.get(at)]);
   for (const [at, { status }] of further) expect([at, status]).toEqual([at, 200]);
   return further;
 }
+
+test('every page has the header, an icon and a title with the name of the product', async () => {
+  const { visitor } = await join(app);
+  const pages = [
+    ...(await pagesFor(createVisitor(app))),
+    ...(await pagesFor(visitor)),
+    ...(await furtherPages(visitor)),
+  ];
+  for (const [name, { text }] of pages) {
+    expect([name, /<title\s*>(.*?)<\/title/s.exec(text)?.[1]]).toEqual([
+      name,
+      expect.stringMatching(/Tatami$/),
+    ]);
+    expect([name, /<link\s+rel="icon"/.test(text)]).toEqual([name, true]);
+    expect([name, /<header class="site">\s*<a href="\/">/.test(text)]).toEqual([name, true]);
+  }
+  const { text } = await visitor.get('/account');
+  expect(/<nav aria-label="Site">.*?<\/nav>/s.exec(text)?.[0]).toMatch(
+    /href="\/issues".*href="\/account".*action="\/sign-out".*Sign out/s,
+  );
+  expect((await createVisitor(app).get('/sign-in')).text).not.toContain('href="/account"');
+});
 
 test('no page can be framed, cached or send a referrer', async () => {
   const { visitor } = await join(app);

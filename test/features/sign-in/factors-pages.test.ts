@@ -53,17 +53,17 @@ test('a person signs in with a passkey, a code and an outside account, without a
       'Recovery codes',
       'Confirm it’s you',
     ])
-      expect(walk.seen).toContain(title);
+      expect(walk.seen).toContain(`${title} · Tatami`);
     expect(walk.ledTo).toEqual([
-      ...['/account?done=passkey-added', '/account', '/account?done=linked', '/account'],
-      ...['/sign-in/code', '/account'],
-      ...['/account?done=passkey-added', '/account', '/account', '/account?done=linked'],
+      ...['/account?done=passkey-added', '/', '/account?done=linked', '/'],
+      ...['/sign-in/code', '/'],
+      ...['/account?done=passkey-added', '/', '/', '/account?done=linked'],
     ]);
     expect(walk.refused).toContain('sign in another way');
     expect(walk.inEarlierTab).toContain('You are no longer signed in');
     expect(walk.copied).toContain('could not be verified');
     expect(walk.unproven).toContain('has no such passkey registered');
-    expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code']);
+    expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code · Tatami']);
     // The browser also logs the error pages of the test, which have a 4xx status.
     const others = walk.complaints.filter(
       (text) => !/the server responded with a status of 4\d\d/.test(text),

@@ -19,6 +19,18 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
+    name: 'only a server on the same machine is reached under other loopback names',
+    ...at('sign-in/loopback', 'core/kernel/html.ts'),
+    guarding: ' || !isLoopbackHost(own.hostname)',
+    broken: '',
+  },
+  {
+    name: 'a form of another loopback name is rejected',
+    ...at('sign-in/loopback', 'core/kernel/html.ts'),
+    guarding: 'const ownOrigin = originOf(reachedAddress(request, baseUrl) ?? baseUrl);',
+    broken: 'const ownOrigin = origin;',
+  },
+  {
     name: 'a form without an origin header is accepted from the same origin only',
     ...at('people/account', 'core/kernel/html.ts'),
     guarding: "    site === 'same-origin'\n",

@@ -39,7 +39,7 @@ export function createCommunity(app: TestApp): Community {
       const email = `person${memberCount}@acme.example`;
       const visitor = createVisitor(app);
       const joins = await visitor.post(await invite(id), { name: 'Ben', email, password });
-      expect(joins).toMatchObject({ status: 303, to: '/account' });
+      expect(joins).toMatchObject({ status: 303, to: '/welcome' });
       expect((await visitor.get('/account')).status).toBe(200);
       return { id, email, visitor };
     },

@@ -62,7 +62,7 @@ test('codes are required after the first valid one, and until then the password 
   expect(wrong.status).toBe(422);
   expect(saidBy(wrong)).toContain('This code is wrong');
   expect(secretIn(wrong)).toBe(secretIn(page));
-  expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/account');
+  expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/');
 
   const confirmation = await visitor.post(`${setUp}/confirm`, { code: codeOf(secretIn(page)) });
   expect(codesIn(confirmation)).toHaveLength(10);
@@ -161,7 +161,7 @@ test('after codes are turned off the password is enough, and the recovery codes 
   expect((await visitor.post(setUp)).to).toBe('/account?wrong=codes-on');
   expect((await visitor.post(`${setUp}/off`)).to).toBe('/account?done=codes-off');
   expect((await begun.post('/sign-in/code', { code: recovery[0]! })).status).toBe(422);
-  expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/account');
+  expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/');
 });
 
 test('another origin cannot send a code or turn codes off', async () => {

@@ -159,7 +159,7 @@ test('a person who opened the invitation link joins by any provider with a verif
   expect((await visitor.get('/account')).text).toContain('me@acme.example');
 });
 
-test('a person who joins by a provider ends on the account page, and the browser forgets the invitation', async () => {
+test('a person who joins by a provider ends on the welcome page, and the browser forgets the invitation', async () => {
   const { link, memberId } = await invite(app, 'joining@acme.example');
   const visitor = createVisitor(app);
   const { to } = await visitor.post(link, { do: 'sign-in' });
@@ -168,7 +168,7 @@ test('a person who joins by a provider ends on the account page, and the browser
   south.person = { ...south.person, email: 'joining@acme.example', email_verified: true };
   const after = await app.lastSequence();
   const back = await visitor.get(pathOf(await south.visit(await leave(visitor, 'south', going))));
-  expect(back).toMatchObject({ status: 303, to: '/account' });
+  expect(back).toMatchObject({ status: 303, to: '/welcome' });
   expect(visitor.cookies.has('__Host-tatami-join')).toBe(false);
   expect((await visitor.get('/account')).text).toContain('joining@acme.example');
   expect(await app.eventTypes(after)).toEqual(['member.updated']);
@@ -292,7 +292,7 @@ test('the callback redirects only to pages of this server', async () => {
   ]) {
     const visitor = createVisitor(app);
     const address = await leave(visitor, 'north', to);
-    expect((await visitor.get(pathOf(await north.visit(address)))).to).toBe('/account');
+    expect((await visitor.get(pathOf(await north.visit(address)))).to).toBe('/');
   }
 });
 

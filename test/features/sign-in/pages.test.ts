@@ -20,11 +20,11 @@ test('a person joins, signs out and in, and ends a session, without axe violatio
       json.url,
       app.url,
     ]);
-    expect(walk.seen).toContain('Join Acme');
-    expect(walk.seen).toContain('Confirm it’s you');
+    expect(walk.seen).toContain('Join Acme · Tatami');
+    expect(walk.seen).toContain('Confirm it’s you · Tatami');
     expect(walk.violations).toEqual([]);
-    expect(walk.ended).toBe('Sign in');
-    expect(walk.unscripted).toBe('Your account');
+    expect(walk.ended).toBe('Sign in · Tatami');
+    expect(walk.unscripted).toBe('Your account · Tatami');
     // The browser also logs the error pages of the test, which have a 4xx status.
     expect(
       walk.complaints.filter((text) => !/the server responded with a status of 4\d\d/.test(text)),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../../app.ts';
 import { createAuthenticator, type Authenticator, type Wrongs } from './authenticator.ts';
 import { ask, forgetPassword, formTokenOf, join, type Joined } from './member.ts';
+import { signIn as signInPerson } from './person.ts';
 import { createVisitor, saidBy, type Visitor } from './visitor.ts';
 
 let app: TestApp;
@@ -224,12 +225,15 @@ test('the same passkey is added once', async () => {
 });
 
 test('a server without a host name offers no passkeys', async () => {
-  const plain = await startApp();
+  const plain = await startApp({ flags: { baseUrl: 'http://192.0.2.7' } });
   try {
-    const { visitor } = await join(plain);
-    expect((await visitor.get('/account')).text).toContain('Passkeys do not work at the address');
-    expect((await createVisitor(plain).get('/sign-in')).text).not.toContain('data-passkey');
-    const asked = await ask(plain, visitor, '/sign-in/passkey/options', {});
+    const { cookie } = await signInPerson(plain);
+    const headers = { cookie, host: '192.0.2.7', origin: 'http://192.0.2.7' };
+    const account = await fetch(`${plain.url}/account`, { headers });
+    expect(await account.text()).toContain('Passkeys do not work at the address');
+    const again = await fetch(`${plain.url}/sign-in/again`, { headers });
+    expect(await again.text()).not.toMatch(/data-passkey|localhost/);
+    const asked = await ask(plain, createVisitor(plain), '/sign-in/passkey/options', {}, headers);
     expect([asked.status, asked.json.error.message]).toEqual([409, expect.stringContaining('require https')]);
   } finally {
     await plain.stop();

@@ -16,7 +16,7 @@ test('signing in gives a new session each time, and signing out ends it', async 
   const { email, visitor } = await people.joined();
   const first = visitor.cookies.get('__Host-tatami');
   const answer = await people.signInOn(visitor, email);
-  expect(answer).toMatchObject({ status: 303, to: '/account' });
+  expect(answer).toMatchObject({ status: 303, to: '/' });
   const lines = answer.headers.getSetCookie();
   for (const line of lines)
     expect(line).toMatch(/^__Host-.*; Path=\/; Max-Age=\d+; Secure; HttpOnly; SameSite=Lax$/);
@@ -64,7 +64,7 @@ test('signing in redirects only to pages of this server', async () => {
     '',
   ]) {
     const answer = await people.signInOn(createVisitor(app), email, password, to);
-    const wanted = to.startsWith('/%') ? to : '/account';
+    const wanted = to.startsWith('/%') ? to : '/';
     expect([to, answer.to]).toEqual([to, wanted]);
     expect((await visitor.get(`/sign-in?to=${encodeURIComponent(to)}`)).to).toBe(wanted);
   }
@@ -136,7 +136,7 @@ test('signing in after removal shows only the removal', async () => {
   expect((await back.get('/account')).status).toBe(403);
   // Another invitation adds the account again.
   await back.get(open);
-  expect((await back.post(open)).to).toBe('/account');
+  expect((await back.post(open)).to).toBe('/welcome');
   expect((await back.get('/account')).status).toBe(200);
 });
 
@@ -153,7 +153,7 @@ test('under another host name a page links to the base URL, and a form is reject
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
   const propose = { 'tatami-mode': 'propose' };
   const { json } = await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }, propose);
-  const other = createVisitor({ url: app.url.replace('127.0.0.1', 'localhost') });
+  const other = createVisitor(app, undefined, 'tatami.example.com');
   for (const path of ['/sign-in?to=%2Fdocs', '/account', '/join/x', '/device', `/proposals/${json.id}`]) {
     const page = await other.get(path);
     expect([path, page.status]).toEqual([path, 403]);

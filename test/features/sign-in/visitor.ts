@@ -20,9 +20,11 @@ export interface Visitor {
   ): Promise<PageResponse>;
 }
 
+/** @param host host name in the address bar, by default that of the server's address */
 export function createVisitor(
   app: Pick<TestApp, 'url'>,
   agent = 'Mozilla/5.0 (X11; Linux) Firefox/140.0',
+  host?: string,
 ): Visitor {
   const cookies = new Map<string, string>();
   let formToken: string | null = null;
@@ -35,7 +37,12 @@ export function createVisitor(
     const answer = await fetch(app.url + path, {
       ...init,
       redirect: 'manual',
-      headers: { 'user-agent': agent, ...(cookie === '' ? {} : { cookie }), ...init.headers },
+      headers: {
+        'user-agent': agent,
+        ...(host === undefined ? {} : { host }),
+        ...(cookie === '' ? {} : { cookie }),
+        ...init.headers,
+      },
     });
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

@@ -50,7 +50,7 @@ describe('a key limited to one team', () => {
     const all = new Map<string, string>();
     for (const route of reads) {
       const path = pathOf(route, ids);
-      const query = path.endsWith('/search')
+      const query = /\/(search|titles)$/.test(path)
         ? '?q=Hidden'
         : /projects\/.*progress/.test(path)
           ? '?since=2026-11-01'

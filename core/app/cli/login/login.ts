@@ -2,7 +2,8 @@
 // then act for that person.
 import * as client from 'openid-client';
 import { createCall } from '../../../../sdk/client/call.ts';
-import { readRemote, readBrowsers } from '../../config/config.ts';
+import { readRemote } from '../../config/config.ts';
+import { openBrowser } from '../lib/browser.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
 import { printResult, say, CommandError } from '../lib/output.ts';
@@ -89,32 +90,6 @@ async function keep({ config }: AuthorizationServer, made: Login): Promise<void>
 }
 
 const waitMsMax = 15 * 60_000;
-
-/**
- * Starts a browser with the address as one argument, without a shell.
- * @param url of http or https, so that no program takes it for an option
- * @returns false if nothing could be started
- */
-function openBrowser(url: string): boolean {
-  for (const browser of readBrowsers()) {
-    const words = browser.trim().split(/\s+/);
-    const command = words.includes('%s')
-      ? words.map((word) => (word === '%s' ? url : word))
-      : [...words, url];
-    if (start(command)) return true;
-  }
-  return false;
-}
-
-function start(command: string[]): boolean {
-  try {
-    // The browser is detached and writes nothing to this terminal.
-    Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const path = '/callback';
 

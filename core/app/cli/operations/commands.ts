@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { remote } from '../arguments/options.ts';
 import { exampleOf, inputHelp, lowerFirst } from './table/help.ts';
 import type { Flag, Operation } from './table/operation.ts';
-import { handwritten, nounAliases, presets, verbAliases } from './table/shortcuts.ts';
+import { handwritten, nounAliases, pages, presets, verbAliases } from './table/shortcuts.ts';
 import { listNouns, operationsOf, verbsOf } from './table/table.ts';
 import { waits } from './waits.ts';
 
@@ -160,7 +160,7 @@ function placeholderOf(type: Flag['type'], values: readonly string[] | undefined
 }
 
 function addCommonOptions(command: Command, operation: Operation): void {
-  const { answer, flags, fields = [], simulates, takesVersion, destroys, id } = operation;
+  const { answer, flags, simulates, takesVersion, destroys } = operation;
   if (flags.some(({ isLong }) => isLong))
     command.option('-e, --editor', 'write the long text in VISUAL or EDITOR');
   if (answer === 'page') {
@@ -179,7 +179,13 @@ function addCommonOptions(command: Command, operation: Operation): void {
     );
   if (takesVersion) command.option('--if-version <n>', 'write only if the object still has this version');
   if (destroys) command.option('-y, --yes', 'do not ask for confirmation');
+  addOutputOptions(command, operation);
+}
+
+function addOutputOptions(command: Command, { id, fields = [] }: Operation): void {
   if (waits[id]) command.option('--no-wait', 'do not wait for the end');
+  if (pages[id] !== undefined)
+    command.option('--web', 'open the page in a browser; without one, print its URL');
   if (fields.length > 0) command.option('--fields <list>', 'fields to show, such as id,name or state.name');
   remote(command);
 }

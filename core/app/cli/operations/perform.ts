@@ -82,6 +82,7 @@ async function confirmAll(
 }
 
 async function respond(given: Given, request: Request, target: Target): Promise<void> {
+  if (given.options.web === true) return (await import('./web.ts')).openPage(given, request, target);
   switch (given.operation.answer) {
     case 'page':
       return respondWithPages(given, request, target);

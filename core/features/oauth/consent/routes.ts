@@ -213,6 +213,6 @@ function codePage(who: SignedIn, code: string, wrong: string | null): RawAnswer 
         /></label>
         <div class="actions"><button>Continue</button></div>
       </form>`,
-    { status: wrong === null ? 200 : 422 },
+    { person: who, status: wrong === null ? 200 : 422 },
   );
 }

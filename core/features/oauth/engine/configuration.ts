@@ -72,6 +72,7 @@ function showError(ctx: KoaContextWithOIDC, { error, error_description: why }: E
       </p>
       <p class="notice problem"><code>${error}</code> ${why}</p>
     </div>`,
+    { person: null },
   );
   for (const [name, value] of Object.entries(headers ?? {})) ctx.set(name, value as string);
   ctx.set('content-type', contentType);

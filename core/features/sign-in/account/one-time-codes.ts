@@ -145,7 +145,7 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
     'One-time codes',
     html`<h1>One-time codes</h1>
       ${content}`,
-    { status: wrong === null ? 200 : 422 },
+    { person: who, status: wrong === null ? 200 : 422 },
   );
 }
 
@@ -162,5 +162,6 @@ function recoveryPage(codes: readonly string[]): RawAnswer {
         ${codes.map((code) => html`<li><code class="code">${code}</code></li>`)}
       </ul>
       <p><a class="button" href="/account">I have saved them</a></p>`,
+    { person: null },
   );
 }

@@ -1,10 +1,9 @@
 // The account page, assembled from the sections of other modules, and the routes of its forms.
 import { html, type Html, page } from '../../../kernel/html.ts';
-import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
+import type { RawAnswer, RawRequest, Route } from '../../../kernel/http/route.ts';
 import type { IdentityDeps } from '../../people/index.ts';
 import {
   done,
-  hidden,
   leadToSignIn,
   pageRoute,
   problem,
@@ -22,7 +21,7 @@ import type { Sessions, SignedIn } from '../sessions.ts';
 export interface AccountSection {
   /** Path of the script that the section needs. */
   readonly script?: string;
-  html(who: SignedIn): Promise<Html>;
+  html(who: SignedIn, request: RawRequest): Promise<Html>;
   /** Messages for the top of the page, by the value of `done` or `wrong`. */
   readonly says?: Readonly<Record<string, string>>;
 }
@@ -36,35 +35,23 @@ export function accountRoutes(
   return [
     pageRoute(
       { method: 'GET', path: '/account', name: 'account.page', summary: 'Show the account page' },
-      async ({ headers, query }) => {
-        const who = await sessions.find(headers);
+      async (request) => {
+        const who = await sessions.find(request.headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
         if (who.memberships.length === 0) return noMembership(who);
-        const word = (name: string) => says.get(query.get(name) ?? '');
+        const word = (name: string) => says.get(request.query.get(name) ?? '');
         const [good, bad] = [word('done'), word('wrong')];
-        const parts = await Promise.all(sections.map((section) => section.html(who)));
+        const parts = await Promise.all(sections.map((section) => section.html(who, request)));
         return page(
           'Your account',
           html`<h1>Your account</h1>
             ${good && done(good)} ${bad && problem(bad)} ${parts}`,
-          { nav: navOf(who), ...scriptOf(sections) },
+          { person: who, ...scriptOf(sections) },
         );
       },
     ),
   ];
 }
-
-function navOf(who: SignedIn): Html {
-  return html`<nav class="top" aria-label="Account">
-    <a href="/">Tatami</a>
-    ${signOut(who)}
-  </nav>`;
-}
-
-const signOut = ({ formToken }: SignedIn): Html =>
-  html`<form method="post" action="/sign-out">
-    ${hidden('form_token', formToken)}<button class="plain">Sign out</button>
-  </form>`;
 
 /** Page for a signed-in person who is not a member of any workspace. */
 function noMembership(who: SignedIn): RawAnswer {
@@ -77,9 +64,8 @@ function noMembership(who: SignedIn): RawAnswer {
         server. You were removed, or have not joined one yet.
       </p>
       <p>Ask an admin of the workspace for an invitation, and open its link in this browser.</p>
-      ${signOut(who)}
     </div>`,
-    { status: 403 },
+    { person: who, status: 403 },
   );
 }
 

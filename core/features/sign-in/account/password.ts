@@ -47,7 +47,7 @@ export function passwordSection({ services: { store } }: ChangeOptions): Account
 }
 
 export function passwordRoutes(parts: SignInParts): Route[] {
-  const { services, passwords, signIn } = parts;
+  const { services, sessions, passwords, signIn } = parts;
   const { store, baseUrl, nowMs } = services;
   return [
     changeRoute(
@@ -71,6 +71,7 @@ export function passwordRoutes(parts: SignInParts): Route[] {
           endSessionsOp(who.accountId, who.sessionId),
         ]);
         if (!ok) return leadToSignIn(baseUrl, '/account');
+        sessions.ended();
         noticeOf(services, who.email, 'The password was changed.');
         return { done: 'password' };
       },

@@ -190,6 +190,7 @@ function confirmPage(who: SignedIn): RawAnswer {
         ${hidden('form_token', who.formToken)}
         <button>Confirm ${who.email}</button>
       </form>`,
+    { person: who },
   );
 }
 

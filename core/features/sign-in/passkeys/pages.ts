@@ -6,7 +6,7 @@ import { defineRoute, type Route, type RawRequest, type RawAnswer } from '../../
 import { Closed } from '../../../platform/lib/schema.ts';
 import text from './in-browser.js' with { type: 'text' };
 import { type AccountSection, changeRoute, noticeOf } from '../account/page.ts';
-import { hidden, isFormTokenOf, isFresh, proofPath, destinationOf } from '../page-parts.ts';
+import { hidden, isFormTokenOf, isFresh, proofPath, destinationOf, reachedUrl } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';
 import { passkeyNameMax, type Passkey, type Passkeys, type PasskeyCeremonies } from './passkeys.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
@@ -55,9 +55,13 @@ function passkeyForm(method: 'create' | 'get', action: string, content: Html): H
 export function passkeyWayIn(passkeys: Passkeys): WayIn {
   return {
     script: passkeyScript,
-    async html(to, again) {
+    async html(to, again, request) {
       if (!passkeys.ceremonies) return null;
       if (again && (await passkeys.of(again.accountId)).length === 0) return null;
+      if (!isAtHostOf(passkeys.ceremonies, request)) {
+        const path = again ? '/sign-in/again' : '/sign-in';
+        return elsewhere(passkeys.ceremonies, `${path}?${new URLSearchParams({ to }).toString()}`);
+      }
       return passkeyForm(
         'get',
         '/sign-in/passkey',
@@ -78,7 +82,8 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
       'passkey-last':
         'This passkey is the only way to sign in to your account. Set a password or add another passkey first.',
     },
-    async html(who) {
+    async html(who, request) {
+      const { ceremonies } = passkeys;
       const all = await passkeys.of(who.accountId);
       const token = hidden('form_token', who.formToken);
       const list = html`<ul class="plain">
@@ -90,10 +95,25 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
           With a passkey you sign in by unlocking your device, without a password or code. Passkeys protect
           against phishing.
         </p>
-        ${all.length > 0 && list} ${passkeys.ceremonies ? addForm(token) : unavailable}
+        ${all.length > 0 && list}
+        ${!ceremonies ? unavailable : isAtHostOf(ceremonies, request) ? addForm(token) : elsewhere(ceremonies, '/account')}
       </section>`;
     },
   };
+}
+
+/** Browsers bind passkeys to a host name, and `127.0.0.1` is none. */
+function isAtHostOf({ origin }: { readonly origin: string }, request: RawRequest): boolean {
+  return originOf(reachedUrl(request, request.baseUrl)) === origin;
+}
+
+const originOf = (url: string): string => new URL(url).origin;
+
+function elsewhere({ origin }: { readonly origin: string }, to: string): Html {
+  return html`<p class="soft">
+    Passkeys need a host name instead of an IP address. Open
+    <a href="${origin}${to}">${origin}</a> to use them.
+  </p>`;
 }
 
 const unavailable = html`<p class="soft">
@@ -147,8 +167,14 @@ export function passkeyRoutes(parts: SignInParts): Route[] {
 }
 
 /** @throws ApiError conflict */
-function ceremoniesOf({ passkeys, services }: SignInParts): PasskeyCeremonies {
-  if (passkeys.ceremonies) return passkeys.ceremonies;
+function ceremoniesOf({ passkeys, services }: SignInParts, request: RawRequest): PasskeyCeremonies {
+  const { ceremonies } = passkeys;
+  if (ceremonies && isAtHostOf(ceremonies, request)) return ceremonies;
+  if (ceremonies)
+    throw new ApiError(
+      'conflict',
+      `Passkeys do not work at this address. Open ${ceremonies.origin} instead.`,
+    );
   throw new ApiError(
     'conflict',
     `Passkeys do not work at ${services.baseUrl}: browsers require https and a host name instead of an IP address. Ask your administrator.`,
@@ -181,10 +207,11 @@ function scriptRoute(
     responses: { 200: Type.Object({}) },
     inbound: async (_, request): Promise<RawAnswer> => {
       const { body, cookies = [] } = await answer(await readScriptCall(request, baseUrl), request);
+      const { to } = body as { to?: string };
       return {
         contentType: 'application/json',
         ...(cookies.length === 0 ? {} : { headers: { 'set-cookie': cookies } }),
-        body: JSON.stringify(body),
+        body: JSON.stringify(to === undefined ? body : { to: reachedUrl(request, to) }),
       };
     },
   });
@@ -201,8 +228,8 @@ function signInRoutes(parts: SignInParts): Route[] {
         summary: 'Get the options for a sign-in with a passkey',
       },
       baseUrl,
-      async () => {
-        const { options: body, cookie } = await ceremoniesOf(parts).askToSignIn();
+      async (_, request) => {
+        const { options: body, cookie } = await ceremoniesOf(parts, request).askToSignIn();
         return { body, cookies: [cookie] };
       },
     ),
@@ -210,7 +237,7 @@ function signInRoutes(parts: SignInParts): Route[] {
       { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
       baseUrl,
       async ({ to, form_token: formToken, credential }, request) => {
-        const accountId = await ceremoniesOf(parts)
+        const accountId = await ceremoniesOf(parts, request)
           .signIn(request.headers, credential)
           .catch((error: unknown) => {
             if (error instanceof ApiError)
@@ -254,7 +281,7 @@ function addRoutes(parts: SignInParts): Route[] {
         // The account page tells a person without a workspace what to do.
         if (who.memberships.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
-        const { options: body, cookie } = await ceremoniesOf(parts).askToAdd(who);
+        const { options: body, cookie } = await ceremoniesOf(parts, request).askToAdd(who);
         return { body, cookies: [cookie] };
       },
     ),
@@ -263,7 +290,7 @@ function addRoutes(parts: SignInParts): Route[] {
       baseUrl,
       async ({ form_token: formToken, credential, name }, request) => {
         const who = await requireSignedIn(sessions, request, formToken);
-        await ceremoniesOf(parts).add(who, request.headers, credential, nameOf(name));
+        await ceremoniesOf(parts, request).add(who, request.headers, credential, nameOf(name));
         noticeOf(services, who.email, 'A passkey was added and can now be used to sign in.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },

@@ -1,6 +1,7 @@
 // Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
 // and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../../../platform/lib/address.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Challenge, Challenges } from '../challenges.ts';
 import type {
@@ -161,8 +162,8 @@ function createSigningIn(
 export type PasskeyCeremonies = Adding & SigningIn;
 
 export interface Passkeys {
-  /** Challenges that add and use passkeys; null if browsers do not support passkeys at the base URL. */
-  readonly ceremonies: PasskeyCeremonies | null;
+  /** Challenges that add and use passkeys; null if browsers do not support passkeys at any address of this server. */
+  readonly ceremonies: (PasskeyCeremonies & { readonly origin: string }) | null;
   of(accountId: string): Promise<readonly Passkey[]>;
   /** @throws ApiError not_found */
   rename(accountId: string, id: string, name: string): Promise<void>;
@@ -182,6 +183,7 @@ export function createPasskeys(services: IdentityDeps, challenges: Challenges): 
     }));
   return {
     ceremonies: party && {
+      origin: party.origin,
       ...createAdding(services, challenges, party),
       ...createSigningIn(services, challenges, party),
     },
@@ -207,11 +209,14 @@ interface RelyingParty {
 }
 
 /**
+ * A server at a loopback address has passkeys at `localhost`.
  * @returns null at addresses for which browsers do not support passkeys: IP addresses, and http except for
  * localhost
  */
 function relyingPartyOf(baseUrl: string): RelyingParty | null {
-  const { hostname, origin, protocol } = new URL(baseUrl);
+  const url = new URL(baseUrl);
+  if (isLoopbackHost(url.hostname)) url.hostname = 'localhost';
+  const { hostname, origin, protocol } = url;
   if (hostname.startsWith('[') || isIP(hostname) !== 0) return null;
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
   return protocol === 'https:' || isLocal ? { id: hostname, origin } : null;

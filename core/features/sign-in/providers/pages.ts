@@ -1,9 +1,9 @@
 // External providers on the sign-in page and on the account page, and the routes that redirect to them,
 // process their response, and link and unlink accounts.
 import { html, type Html, readForm } from '../../../kernel/html.ts';
-import type { RawAnswer, Route } from '../../../kernel/http/route.ts';
+import type { RawAnswer, RawRequest, Route } from '../../../kernel/http/route.ts';
 import { type AccountSection, changeRoute, noticeOf } from '../account/page.ts';
-import { card, hidden, isFormTokenOf, leadTo, pageRoute, destinationOf } from '../page-parts.ts';
+import { card, hidden, isFormTokenOf, leadTo, pageRoute, destinationOf, reachedUrl } from '../page-parts.ts';
 import type { WayIn } from '../page.ts';
 import type { LinkedAccount, Links } from './links.ts';
 import type { OutsideSignIn } from './outside.ts';
@@ -14,10 +14,14 @@ import type { SignInParts } from '../runtime.ts';
 
 type Offered = OutsideSignIn['providers'];
 
-/** Offers all providers for a sign-in, and only the linked ones to a person who confirms their identity. */
+/**
+ * Offers all providers for a sign-in, and only the linked ones to a person who confirms their identity. Providers
+ * return browsers to the base URL only, so none is offered under another loopback name.
+ */
 export function outsideWayIn(providers: Offered, links: Links): WayIn {
   return {
-    async html(to, again) {
+    async html(to, again, request) {
+      if (!isAtBaseUrl(request)) return null;
       const linked = again && new Set((await links.of(again.accountId)).map(({ issuer }) => issuer));
       const offered = linked ? providers.filter(({ issuer }) => linked.has(issuer)) : providers;
       if (offered.length === 0) return null;
@@ -40,11 +44,12 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       'linked-last':
         'This linked account is the only way to sign in to your account. Set a password or add a passkey first.',
     },
-    async html(who) {
+    async html(who, request) {
       const linked = await links.of(who.accountId);
       if (providers.length === 0 && linked.length === 0) return html``;
       const token = hidden('form_token', who.formToken);
-      const free = providers.filter(({ issuer }) => linked.every((one) => one.issuer !== issuer));
+      const offered = isAtBaseUrl(request) ? providers : [];
+      const free = offered.filter(({ issuer }) => linked.every((one) => one.issuer !== issuer));
       const offers = free.map(
         ({ key, name }) =>
           html`<form method="post" action="/account/linked/${key}" class="row">
@@ -66,6 +71,10 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       </section>`;
     },
   };
+}
+
+function isAtBaseUrl(request: RawRequest): boolean {
+  return reachedUrl(request, request.baseUrl) === request.baseUrl;
 }
 
 function itemOf({ id, displayName }: LinkedAccount, provider: string, token: Html): Html {

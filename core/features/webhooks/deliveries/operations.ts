@@ -73,7 +73,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
     after: cursorOf(query),
     parameters: contentParameters(query),
   });
-  return { data: data.map((row) => showDelivery(row as DeliveryRow, now)), pageInfo };
+  return { data: data.map((row) => showDelivery(ctx, row as DeliveryRow, now)), pageInfo };
 }
 
 /** @throws ApiError not_found, invalid_cursor */
@@ -92,7 +92,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
   const { row, message } = await readDelivery(ctx, id, work);
   const attempts = await attemptsOf.all(ctx.store, ctx.scope, { delivery_id: id });
   return {
-    ...showDelivery(row, await momentOf(ctx, work)),
+    ...showDelivery(ctx, row, await momentOf(ctx, work)),
     payload: message.payload,
     attemptList: attempts.map((attempt) => ({
       number: attempt.number,
@@ -159,7 +159,7 @@ export function makeDelivery(
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),
-    body: showDelivery(delivery, ofEnabled(endpoint)),
+    body: showDelivery(ctx, delivery, ofEnabled(endpoint)),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/deliveries/${delivery.id}`,
   };
@@ -185,6 +185,7 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
     ops: isOrdered(row) ? [...ops, freeNextOp(work.queue, ctx.scope, row, now)] : ops,
     afterCommit: () => work.noteCanceled(id, work.queue),
     body: showDelivery(
+      ctx,
       { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
       { active: new Set(), enabled: new Set() },
     ),
@@ -273,7 +274,7 @@ function statusOf(row: DeliveryRow, { active, enabled }: Moment) {
   return { status: row.status, nextAttemptAt: row.next_attempt_at };
 }
 
-function showDelivery(row: DeliveryRow, now: Moment) {
+function showDelivery({ baseUrl }: Context, row: DeliveryRow, now: Moment) {
   const { status, nextAttemptAt } = statusOf(row, now);
   return {
     id: row.id,
@@ -287,5 +288,6 @@ function showDelivery(row: DeliveryRow, now: Moment) {
     firstAttemptAt: isoTime(row.first_attempt_at),
     nextAttemptAt: isoTime(nextAttemptAt),
     finishedAt: isoTime(row.finished_at),
+    pageUrl: `${baseUrl}/deliveries/${row.id}`,
   };
 }

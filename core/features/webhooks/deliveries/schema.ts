@@ -43,6 +43,7 @@ const deliveryFields = {
   firstAttemptAt: at('Time of the first attempt; null until then.'),
   nextAttemptAt: at('Time of the next attempt; null if none is planned.'),
   finishedAt: at('Time at which the delivery succeeded, failed or was canceled; null until then.'),
+  pageUrl: Type.String({ format: 'uri', description: 'URL of the page of the delivery.' }),
 };
 
 export const DeliveryResponse = namedSchema('Delivery', Closed(deliveryFields));

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../kernel/contract/contract.ts';
-import { choice, flag, json, string, text, time } from '../../../kernel/contract/field.ts';
+import { choice, flag, json, string, text, time, pageUrl } from '../../../kernel/contract/field.ts';
 import { inputForm } from '../../../platform/lib/schema.ts';
 
 /**
@@ -74,6 +74,7 @@ export const webhook = defineContract({
       computed: true,
       doc: 'Time of the last successful delivery signed with the previous secret, as of its rotation; null if none.',
     }),
+    pageUrl: pageUrl('webhook'),
   },
   undo: 'operations',
   operations: {

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { effectsOf } from '../../rights/effects.ts';
+import { effectsOf, sensitiveOperations } from '../../rights/effects.ts';
 import { authorityOf, type Narrowing, readScopeOf, teamIdsByKeys } from '../../rights/rights.ts';
 import { fieldsOf, holderOf, narrowable, showsObjects, writtenFields } from '../../rights/table.ts';
 import type { Principal } from '../principal.ts';
@@ -54,7 +54,17 @@ export function admitTo(
   if (scope === null || isOwn(route, principal, params)) return null;
   const narrowing = admitToScope(route, scope, principal);
   requireEffects(route, principal);
+  requireRecentSignIn(route, principal);
   return narrowing;
+}
+
+/** @throws ApiError recent_sign_in_required */
+function requireRecentSignIn({ name }: Route, { session }: Principal): void {
+  if (!session || session.isRecent || !sensitiveOperations.has(name)) return;
+  throw new ApiError(
+    'recent_sign_in_required',
+    `${name} needs a sign-in within the last 10 minutes. Confirm the sign-in at /sign-in/again, then try again.`,
+  );
 }
 
 /** @throws ApiError insufficient_scope */

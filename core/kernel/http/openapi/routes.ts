@@ -16,16 +16,26 @@ import { buildDocument, type DocumentFacts } from './document.ts';
 const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-const html = `<!doctype html>
-<html lang="en">
+/** Parts that the reference shares with the other pages. */
+interface DocsFrame {
+  readonly title: string;
+  readonly style: string;
+  readonly header: string;
+}
+
+const htmlOf = ({ title, style, header }: DocsFrame): string => `<!doctype html>
+<html lang="en" data-theme="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tatami API</title>
+<title>${title}</title>
 <link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/viewer.css">
+<style>${style}
+.site { max-width: 1460px; margin: 0 auto; padding: .75rem 1.25rem }</style>
 </head>
 <body>
+${header}
 <main id="reference"></main>
 <noscript>The API reference needs JavaScript. <a href="/api/v1/openapi.json">Read the OpenAPI document</a> instead.</noscript>
 <script src="/docs/viewer.js"></script>
@@ -46,13 +56,13 @@ const settings = {
   defaultModelsExpandDepth: -1,
 };
 
-export const docsRoutes = (): Route[] => [
+export const docsRoutes = (frame: DocsFrame): Route[] => [
   file('/docs', {
     name: 'docs.page',
     summary: 'Show the API reference',
     contentType: 'text/html',
     headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
-    read: () => html,
+    read: () => htmlOf(frame),
   }),
   file('/docs/viewer.js', {
     name: 'docs.script',

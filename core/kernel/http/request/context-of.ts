@@ -111,6 +111,8 @@ function entitled(principal: Principal | null, resource: Granted['resource']): P
       'unauthorized',
       'The access token is unknown, expired or revoked. Send a valid token.',
     );
+  if (principal.session && resource !== 'api')
+    throw new ApiError('unauthorized', 'A session is valid only for the web app. Use a key or a grant.');
   if (principal.grant && principal.grant.resource !== resource)
     throw new ApiError(
       'unauthorized',

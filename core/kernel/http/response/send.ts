@@ -252,7 +252,8 @@ async function sendStream(
     memberId: memberOf(principal),
     lastEventId: request.headers.get('last-event-id'),
     isAdmitted: () =>
-      identify(request).then(
+      // A session outlives its bearers, which expire after minutes.
+      (principal.session ? principal.session.resume() : identify(request)).then(
         (now) => now !== null && (now === principal || areSameRights(now, principal)),
         () => false,
       ),

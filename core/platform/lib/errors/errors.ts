@@ -22,6 +22,11 @@ export const errorCodes = {
     retry: false,
     text: 'The token lacks the scope that this operation needs. Use a token with the scope.',
   },
+  recent_sign_in_required: {
+    status: 403,
+    retry: false,
+    text: 'The operation needs a sign-in within the last 10 minutes. Confirm the sign-in, then send the request again.',
+  },
   forbidden: {
     status: 403,
     retry: false,

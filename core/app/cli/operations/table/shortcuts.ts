@@ -79,6 +79,30 @@ export const decisionPages: Readonly<Record<string, string>> = {
   'proposals.rerun': '/proposals/{id}',
 };
 
+/** Pages of the app that `--web` opens: of a list the path, of an object the field with the URL. */
+export const pages: Readonly<Record<string, string>> = {
+  'api-keys.list': '/api-keys',
+  'audit-log.list': '/audit-log',
+  'boards.get': 'url',
+  'boards.list': '/boards',
+  'cycles.get': 'url',
+  'cycles.list': '/cycles',
+  'deliveries.get': 'pageUrl',
+  'inbox.list': '/inbox',
+  'issues.get': 'url',
+  'issues.list': '/issues',
+  'projects.get': 'url',
+  'projects.list': '/projects',
+  'proposals.get': 'url',
+  'proposals.list': '/proposals',
+  'releases.get': 'url',
+  'releases.list': '/releases',
+  'sla.list': '/sla',
+  'views.get': 'url',
+  'webhooks.get': 'pageUrl',
+  'webhooks.list': '/webhooks',
+};
+
 /** Operations that handwritten commands perform, and the commands. */
 export const handwritten: Readonly<Record<string, string>> = {
   'members.invite': 'members invite',

@@ -1,0 +1,30 @@
+// Objects that all screens name: teams, members, labels, workflow states, projects, cycles. They are loaded whole, once.
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Client, Cycle, Label, Member, Project, Team, WorkflowState } from '@tatami/sdk/client';
+import { useClient } from './provider.tsx';
+
+const pageSize = 100;
+
+const all = <T>(namespace: string, read: () => AsyncIterable<T>) =>
+  queryOptions({ queryKey: [namespace, 'all'], queryFn: () => Array.fromAsync(read()) });
+
+export const teamsQuery = (client: Client) => all<Team>('teams', () => client.teams.list({ limit: pageSize }));
+export const membersQuery = (client: Client) =>
+  all<Member>('members', () => client.members.list({ limit: pageSize }));
+export const labelsQuery = (client: Client) =>
+  all<Label>('labels', () => client.labels.list({ limit: pageSize }));
+export const statesQuery = (client: Client) =>
+  all<WorkflowState>('workflows', () => client.workflows.list({ limit: pageSize }));
+export const projectsQuery = (client: Client) =>
+  all<Project>('projects', () => client.projects.list({ limit: pageSize }));
+export const cyclesQuery = (client: Client) =>
+  all<Cycle>('cycles', () => client.cycles.list({ limit: pageSize }));
+
+const none: readonly never[] = [];
+
+export const useTeams = (): readonly Team[] => useQuery(teamsQuery(useClient())).data ?? none;
+export const useMembers = (): readonly Member[] => useQuery(membersQuery(useClient())).data ?? none;
+export const useLabels = (): readonly Label[] => useQuery(labelsQuery(useClient())).data ?? none;
+export const useStates = (): readonly WorkflowState[] => useQuery(statesQuery(useClient())).data ?? none;
+export const useProjects = (): readonly Project[] => useQuery(projectsQuery(useClient())).data ?? none;
+export const useCycles = (): readonly Cycle[] => useQuery(cyclesQuery(useClient())).data ?? none;

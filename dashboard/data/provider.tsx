@@ -1,0 +1,113 @@
+// Makes session, client and cache available to the screens, and keeps the cache current.
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { ApiCallError, type Client } from '@tatami/sdk/client';
+import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { leaveToSignIn, openSession, type TabSession } from './client.ts';
+import { connectFeed } from './feed.ts';
+import type { FeedMessage } from './feed-reader.ts';
+import { LiveCache } from './live.ts';
+import type { Exchanged } from './session.ts';
+
+/** State of the connection to the event stream. */
+export type Connection = 'connecting' | 'live' | 'offline';
+
+interface App {
+  readonly client: Client;
+  readonly session: Exchanged;
+  readonly live: LiveCache;
+  readonly connection: Connection;
+  /** True once the server runs another version than this page. */
+  readonly isOutdated: boolean;
+}
+
+const AppContext = createContext<App | null>(null);
+
+export function useApp(): App {
+  const app = use(AppContext);
+  if (!app) throw new Error('A screen is rendered outside of the app.');
+  return app;
+}
+
+export const useClient = (): Client => useApp().client;
+export const useSession = (): Exchanged => useApp().session;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events keep the data current.
+      staleTime: Infinity,
+      gcTime: 5 * 60_000,
+      refetchOnWindowFocus: false,
+      // The client of the API repeats requests itself.
+      retry: false,
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+const live = new LiveCache(queryClient);
+
+interface ProviderProps {
+  readonly children: ReactNode;
+  readonly failed: (error: unknown) => ReactNode;
+  readonly waiting: ReactNode;
+}
+
+export function AppProvider({ children, failed, waiting }: ProviderProps): ReactNode {
+  const [tab, setTab] = useState<TabSession | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    openSession().then(setTab, (reason: unknown) => {
+      if (reason instanceof ApiCallError && reason.status === 401) leaveToSignIn();
+      else setError(reason);
+    });
+  }, []);
+  if (error !== null) return failed(error);
+  if (!tab) return waiting;
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Connected tab={tab}>{children}</Connected>
+    </QueryClientProvider>
+  );
+}
+
+function Connected({ tab, children }: { readonly tab: TabSession; readonly children: ReactNode }): ReactNode {
+  const [connection, setConnection] = useState<Connection>('connecting');
+  const [session, setSession] = useState(tab.exchanged);
+  const [isOutdated, setOutdated] = useState(false);
+  useEffect(() => {
+    const renew = (): void => void tab.renew().then(setSession, () => undefined);
+    let isFirst = true;
+    const receive = (message: FeedMessage): void => {
+      if (message.kind === 'event') {
+        live.apply(message.event);
+        if (message.event.type === 'member.updated' && message.event.data.id === tab.exchanged.member.id) renew();
+      } else if (message.kind === 'live') {
+        setConnection('live');
+        // What was read before the stream opened may have changed since.
+        void queryClient.invalidateQueries();
+        if (!isFirst) {
+          renew();
+          void isCurrentVersion().then((isCurrent) => setOutdated(!isCurrent));
+        }
+        isFirst = false;
+      } else if (message.kind === 'offline') setConnection('offline');
+      else if (message.kind === 'reset') void queryClient.resetQueries();
+      else leaveToSignIn();
+    };
+    return connectFeed(tab.source, tab.exchanged.workspace.id, receive);
+  }, [tab]);
+  const app = useMemo(
+    () => ({ client: tab.client, session, live, connection, isOutdated }),
+    [tab, session, connection, isOutdated],
+  );
+  return <AppContext value={app}>{children}</AppContext>;
+}
+
+/** Files of an earlier version are no longer served. */
+async function isCurrentVersion(): Promise<boolean> {
+  const script = document.querySelector<HTMLScriptElement>('script[src^="/assets/"]')!.src;
+  const { status } = await fetch(script, { cache: 'no-store' }).catch(() => ({ status: 0 }));
+  return status !== 404;
+}

@@ -1,0 +1,39 @@
+// Choices for the fields of issues, for filters, bulk changes and forms.
+import { useMembers, useCycles, useLabels, useProjects, useStates, useTeams } from '../../data/directory.ts';
+import type { Choice } from '../../parts/picker.tsx';
+import { PriorityIcon, StateIcon } from '../../parts/symbols.tsx';
+import { text as common } from '../../text/common.ts';
+import type { ChipField } from './filter.ts';
+
+export const priorityChoices: readonly Choice[] = (['urgent', 'high', 'medium', 'low', 'none'] as const).map(
+  (id) => ({ id, name: common.priorities[id], icon: <PriorityIcon priority={id} /> }),
+);
+
+/** @param team key of the team whose states are offered; by default those of all teams, with the key in their names */
+export function useStateChoices(team?: string): readonly Choice[] {
+  const states = useStates();
+  return states
+    .filter((state) => team === undefined || state.team === team)
+    .map(({ id, name, type, team: key }) => ({
+      id,
+      name: team === undefined ? `${key}: ${name}` : name,
+      icon: <StateIcon type={type} name={name} />,
+    }));
+}
+
+const named = ({ id, name }: { readonly id: string; readonly name: string }): Choice => ({ id, name });
+
+/** Choices by the field of a filter; fields without a list are absent. */
+export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly Choice[]>>> {
+  const members = useMembers().map(named);
+  return {
+    state: useStateChoices(),
+    assignee: members,
+    creator: members,
+    priority: priorityChoices,
+    label: useLabels().map(named),
+    team: useTeams().map(named),
+    project: useProjects().map(named),
+    cycle: useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` })),
+  };
+}

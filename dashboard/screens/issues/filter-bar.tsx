@@ -1,0 +1,161 @@
+// Filters of a list as chips.
+import { useState, type ReactNode } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { MultiPicker, type Choice } from '../../parts/picker.tsx';
+import { Bar } from '../../parts/states.tsx';
+import { text } from '../../text/issues.ts';
+import { useFilterChoices } from './choices.tsx';
+import {
+  chipFields,
+  conditionsOf,
+  filterOf,
+  isChip,
+  type Chip,
+  type ChipField,
+  type ChipTest,
+  type Condition,
+  type FilterTree,
+} from './filter.ts';
+
+interface FilterBarProps {
+  readonly filter: FilterTree | undefined;
+  readonly onChange: (filter: FilterTree | undefined) => void;
+  readonly children?: ReactNode;
+}
+
+export function FilterBar({ filter, onChange, children }: FilterBarProps): ReactNode {
+  const choices = useFilterChoices();
+  const [edited, setEdited] = useState<{ readonly chip: Chip; readonly at: number } | null>(null);
+  const conditions = conditionsOf(filter);
+  const replace = (at: number, condition: Condition | null): void =>
+    onChange(filterOf(condition ? conditions.toSpliced(at, 1, condition) : conditions.toSpliced(at, 1)));
+  const add = (field: ChipField): void => {
+    const test: ChipTest = choices[field] ? 'in' : field === 'title' ? 'contains' : 'gte';
+    setEdited({ chip: { field, test, values: [] }, at: conditions.length });
+  };
+  return (
+    <Bar label={text.filters}>
+      {conditions.map((condition, at) => (
+        <ChipButton
+          key={JSON.stringify(condition)}
+          condition={condition}
+          choices={isChip(condition) ? choices[condition.field] : undefined}
+          onEdit={(chip) => setEdited({ chip, at })}
+          onRemove={() => replace(at, null)}
+        />
+      ))}
+      <Menu button={`+ ${text.addFilter}`}>
+        {chipFields.map((field) => (
+          <MenuItem key={field} onSelect={() => add(field)}>
+            {text.fields[field]}
+          </MenuItem>
+        ))}
+      </Menu>
+      {conditions.length > 0 && (
+        <Button look="plain" onClick={() => onChange(undefined)}>
+          {text.clear}
+        </Button>
+      )}
+      <span className="grow" />
+      {children}
+      {edited && (
+        <ChipDialog
+          chip={edited.chip}
+          choices={choices[edited.chip.field]}
+          onClose={() => setEdited(null)}
+          onApply={(chip) => replace(edited.at, chip)}
+        />
+      )}
+    </Bar>
+  );
+}
+
+interface ChipButtonProps {
+  readonly condition: Condition;
+  readonly choices: readonly Choice[] | undefined;
+  readonly onEdit: (chip: Chip) => void;
+  readonly onRemove: () => void;
+}
+
+function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): ReactNode {
+  const words = isChip(condition) ? wordsOf(condition, choices) : text.other;
+  return (
+    <span className="chip">
+      {isChip(condition) ? (
+        <Button look="plain" onClick={() => onEdit(condition)}>
+          <span className="cut">{words}</span>
+        </Button>
+      ) : (
+        <span title={JSON.stringify(condition.tree)}>{words}</span>
+      )}
+      <Button look="plain" isIcon aria-label={text.remove(words)} onClick={onRemove}>
+        ✕
+      </Button>
+    </span>
+  );
+}
+
+function wordsOf({ field, test, values }: Chip, choices: readonly Choice[] | undefined): string {
+  const names = values.map((value) => choices?.find(({ id }) => id === value)?.name ?? value);
+  return `${text.fields[field]} ${text.tests[test]} ${names.join(', ')}`.trim();
+}
+
+const testsOfLists = ['in', 'nin', 'none'] as const;
+const testsOfOrder = ['gte', 'lt', 'none'] as const;
+const testsOfText = ['contains'] as const;
+
+function testsOf(field: ChipField, choices: readonly Choice[] | undefined): readonly ChipTest[] {
+  if (choices) return testsOfLists;
+  return field === 'title' ? testsOfText : testsOfOrder;
+}
+
+interface ChipDialogProps {
+  readonly chip: Chip;
+  readonly choices: readonly Choice[] | undefined;
+  readonly onClose: () => void;
+  readonly onApply: (chip: Chip) => void;
+}
+
+function ChipDialog({ chip, choices, onClose, onApply }: ChipDialogProps): ReactNode {
+  const [test, setTest] = useState(chip.test);
+  const [values, setValues] = useState(chip.values);
+  const { field } = chip;
+  const apply = async (fields: FormData): Promise<unknown> => {
+    const given = choices ? values : [textOf(fields, 'value')].filter((value) => value !== '');
+    if (test === 'none') onApply({ field, test, values: [] });
+    else if (given.length > 0) onApply({ field, test, values: given });
+    return true;
+  };
+  return (
+    <Dialog title={text.fields[field]} isOpen onClose={onClose}>
+      <Form submit={text.apply} onSubmit={apply} onDone={onClose}>
+        <SelectField
+          label={text.test}
+          value={test}
+          options={testsOf(field, choices).map((one) => [one, text.tests[one]])}
+          onPick={(picked) => setTest(picked as ChipTest)}
+        />
+        {test !== 'none' && choices && (
+          <MultiPicker label={text.fields[field]} choices={choices} values={values} onPick={setValues} />
+        )}
+        {test !== 'none' && !choices && (
+          <TextField
+            label={text.value}
+            name="value"
+            type={inputOf(field)}
+            defaultValue={values[0]}
+            required
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+function inputOf(field: ChipField): string {
+  if (field === 'title') return 'text';
+  return field === 'estimate' ? 'number' : 'date';
+}

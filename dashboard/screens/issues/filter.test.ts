@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test';
+import { both, conditionsOf, filterOf } from './filter.ts';
+
+test.each([
+  [{ state: ['wfs_1', 'wfs_2'] }],
+  [{ and: [{ priority: ['high'] }, { assignee: null }] }],
+  [{ label: { nin: ['lbl_1'] } }],
+  [{ title: { contains: 'crash' } }],
+  [{ estimate: [3] }],
+  [{ or: [{ team: 'ENG' }, { team: 'OPS' }] }],
+  [{ and: [{ not: { label: 'bug' } }, { dueDate: { lt: 'P7D' } }] }],
+])('chips of %p give the same filter', (tree) => {
+  expect(filterOf(conditionsOf(tree))).toEqual(tree);
+});
+
+test('short forms of the filter language become chips', () => {
+  expect(conditionsOf({ team: 'ENG', priority: { in: ['low'] }, assignee: { eq: null } })).toEqual([
+    { field: 'team', test: 'in', values: ['ENG'] },
+    { field: 'priority', test: 'in', values: ['low'] },
+    { field: 'assignee', test: 'none', values: [] },
+  ]);
+});
+
+test('a condition that no chip can show is retained', () => {
+  const tree = { not: { label: 'bug' } };
+  expect(conditionsOf(tree)).toEqual([{ tree }]);
+});
+
+test('no conditions are no filter', () => {
+  expect(filterOf([])).toBeUndefined();
+  expect(both(undefined, { team: 'ENG' })).toEqual({ team: 'ENG' });
+});

@@ -1,0 +1,206 @@
+// Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { text } from '../../text/issues.ts';
+import { CreateButton } from '../create/create.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { useDensity } from './density.ts';
+import { Display } from './display.tsx';
+import { both, type FilterTree } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { Grid, rowsOf } from './grid.tsx';
+import type { ListQuery } from './list-data.ts';
+import type { IssueSearch } from './search.ts';
+import { onGridKey, useSelection } from './selection.ts';
+import { useIssueList, type IssueList } from './use-list.ts';
+import styles from './issues.module.css';
+
+const IssuePanel = lazy(() => import('../issue/panel.tsx'));
+
+interface ListScreenProps {
+  readonly title: string;
+  readonly search: IssueSearch;
+  /** Filter that the person cannot remove. */
+  readonly fixed?: FilterTree;
+  readonly actions?: ReactNode;
+  readonly bars?: ReactNode;
+  readonly empty?: ReactNode;
+}
+
+/** Wide enough for a list with a side panel. */
+const hasPanel = (): boolean => matchMedia('(width >= 64rem)').matches;
+
+export function ListScreen({ title, search, fixed, actions, bars, empty }: ListScreenProps): ReactNode {
+  const navigate = useNavigate();
+  const { filter, group, sort = '-createdAt', peek } = search;
+  const { density, rowHeight, setDensity } = useDensity();
+  const change = useCallback(
+    (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, ...part })) as never,
+        replace: !('peek' in part),
+      }),
+    [navigate],
+  );
+  const query = useStable<ListQuery>({
+    filter: both(fixed, filter),
+    sort,
+    group,
+  });
+  const list = useIssueList(query);
+  const bar = (
+    <>
+      {bars}
+      <FilterBar filter={filter} onChange={(next) => change({ filter: next })}>
+        <Display
+          search={search}
+          density={density}
+          onChange={(part) => change(part as Partial<IssueSearch>)}
+          onDensity={setDensity}
+        />
+      </FilterBar>
+    </>
+  );
+  return (
+    <Screen
+      title={title}
+      heading={
+        <>
+          {title} <small className="soft">{list.data && text.count(list.data.count)}</small>
+        </>
+      }
+      actions={actions}
+      bars={bar}
+      scrollsItself
+    >
+      <Content
+        list={list}
+        empty={<NoIssues filter={filter} empty={empty} onClear={() => change({ filter: undefined })} />}
+      >
+        <div className={styles.split}>
+          <Rows
+            name={title}
+            list={list}
+            query={query}
+            rowHeight={rowHeight}
+            onPeek={(next) => change({ peek: next })}
+          />
+          {peek !== undefined && <Peek identifier={peek} onClose={() => change({ peek: undefined })} />}
+        </div>
+      </Content>
+    </Screen>
+  );
+}
+
+interface PeekProps {
+  readonly identifier: string;
+  readonly onClose: () => void;
+}
+
+function Peek({ identifier, onClose }: PeekProps): ReactNode {
+  return (
+    <aside className={styles.panel} aria-label={identifier}>
+      <Suspense fallback={<Loading />}>
+        <IssuePanel identifier={identifier} onClose={onClose} />
+      </Suspense>
+    </aside>
+  );
+}
+
+interface ContentProps {
+  readonly list: IssueList;
+  readonly empty: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Content({ list: { data, error, reload }, empty, children }: ContentProps): ReactNode {
+  if (error) return <Failed error={error} retry={reload} />;
+  if (!data) return <Loading />;
+  return data.groups.every(({ items, next }) => items.length === 0 && next === null) ? empty : children;
+}
+
+/** Returns the same object while its content is the same. */
+function useStable<T>(value: T): T {
+  const content = JSON.stringify(value);
+  return useMemo(() => JSON.parse(content) as T, [content]);
+}
+
+interface NoIssuesProps {
+  readonly filter: FilterTree | undefined;
+  readonly empty: ReactNode;
+  readonly onClear: () => void;
+}
+
+function NoIssues({ filter, empty, onClear }: NoIssuesProps): ReactNode {
+  if (filter)
+    return (
+      <Empty
+        title={text.noMatch}
+        hint={text.noMatchHint}
+        action={<Button onClick={onClear}>{text.clear}</Button>}
+      />
+    );
+  return empty ?? <Empty title={text.empty} hint={text.emptyHint} action={<CreateButton />} />;
+}
+
+interface RowsProps {
+  readonly name: string;
+  readonly list: IssueList;
+  readonly query: ListQuery;
+  readonly rowHeight: number;
+  readonly onPeek: (identifier: string) => void;
+}
+
+function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): ReactNode {
+  const navigate = useNavigate();
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
+  const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
+  const selection = useSelection(rows);
+  const toggle = useCallback((key: string | null) => {
+    setCollapsed((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  }, []);
+  const row = rows[selection.focused];
+  const open = (): void => {
+    if (row?.kind === 'group') toggle(row.group.key);
+    if (row?.kind !== 'issue') return;
+    const identifier = row.issue.identifier ?? row.issue.id;
+    if (hasPanel()) onPeek(identifier);
+    else void navigate({ to: '/issues/$identifier', params: { identifier } });
+  };
+  const toggleRow = (): void => void (row?.kind === 'group' && toggle(row.group.key));
+  useShortcuts([
+    { keys: 'j', label: text.nextRow, run: () => selection.move(1) },
+    { keys: 'k', label: text.previousRow, run: () => selection.move(-1) },
+    { keys: 'shift+j', label: text.extendDown, run: () => selection.move(1, true) },
+    { keys: 'shift+k', label: text.extendUp, run: () => selection.move(-1, true) },
+    { keys: 'x', label: text.selectRow, run: () => selection.select(selection.focused, false) },
+    { keys: 'o', label: text.openRow, run: open },
+    { keys: 'escape', label: text.clearSelection, run: selection.clear },
+  ]);
+  return (
+    <div className={styles.list}>
+      <Grid
+        name={name}
+        rows={rows}
+        group={query.group}
+        focused={selection.focused}
+        selected={selection.ids}
+        rowHeight={rowHeight}
+        onFocus={selection.focus}
+        onKey={(event) => onGridKey(event, selection, { open, toggle: toggleRow })}
+        onToggle={toggle}
+        onSelect={selection.select}
+        onMore={list.loadMore}
+      />
+      {selection.issues.length > 0 && <BulkBar issues={selection.issues} onClear={selection.clear} />}
+    </div>
+  );
+}
