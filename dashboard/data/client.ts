@@ -27,7 +27,8 @@ export async function openSession(): Promise<TabSession> {
     return sessionOf(asked, first, await first.exchange());
   } catch (error) {
     // The stored workspace is a convenience, and the person may have left it.
-    if (isNamed || asked.workspace === null || !(error instanceof ApiCallError) || error.status !== 404) throw error;
+    if (isNamed || asked.workspace === null || !(error instanceof ApiCallError) || error.status !== 404)
+      throw error;
     const source = { ...asked, workspace: null };
     const tokens = new SessionTokens(source);
     return sessionOf(source, tokens, await tokens.exchange());

@@ -8,7 +8,8 @@ const pageSize = 100;
 const all = <T>(namespace: string, read: () => AsyncIterable<T>) =>
   queryOptions({ queryKey: [namespace, 'all'], queryFn: () => Array.fromAsync(read()) });
 
-export const teamsQuery = (client: Client) => all<Team>('teams', () => client.teams.list({ limit: pageSize }));
+export const teamsQuery = (client: Client) =>
+  all<Team>('teams', () => client.teams.list({ limit: pageSize }));
 export const membersQuery = (client: Client) =>
   all<Member>('members', () => client.members.list({ limit: pageSize }));
 export const labelsQuery = (client: Client) =>

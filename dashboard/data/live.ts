@@ -87,7 +87,8 @@ export function replaceObject(client: QueryClient, namespace: string, object: Id
   for (const query of queries) {
     const before: unknown = query.state.data;
     const after = withObject(before, object);
-    if (after !== before) client.setQueryData(query.queryKey, after, { updatedAt: query.state.dataUpdatedAt });
+    if (after !== before)
+      client.setQueryData(query.queryKey, after, { updatedAt: query.state.dataUpdatedAt });
   }
 }
 

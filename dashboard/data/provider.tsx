@@ -82,7 +82,8 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
     const receive = (message: FeedMessage): void => {
       if (message.kind === 'event') {
         live.apply(message.event);
-        if (message.event.type === 'member.updated' && message.event.data.id === tab.exchanged.member.id) renew();
+        if (message.event.type === 'member.updated' && message.event.data.id === tab.exchanged.member.id)
+          renew();
       } else if (message.kind === 'live') {
         setConnection('live');
         // What was read before the stream opened may have changed since.

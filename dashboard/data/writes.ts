@@ -15,7 +15,10 @@ export interface IssueChange {
 }
 
 /** @returns the changed issue; null if the change was taken back, which the person was told */
-export async function changeIssue(client: Client, { issue, patch, draft }: IssueChange): Promise<Issue | null> {
+export async function changeIssue(
+  client: Client,
+  { issue, patch, draft }: IssueChange,
+): Promise<Issue | null> {
   replaceShown({ ...issue, ...draft });
   try {
     const changed = await client.issues.update(issue.id, patch);

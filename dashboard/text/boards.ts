@@ -50,7 +50,7 @@ export const text = {
   elsewhere: (count: number) => `${count} ${count === 1 ? 'issue is' : 'issues are'} in none of the columns.`,
   cards,
   countOf: (count: number, limit: number | null) => (limit === null ? String(count) : `${count} of ${limit}`),
-  over: 'Over the limit',
+  over: (count: number, limit: number | null) => `Over the limit: ${count} of ${limit ?? count}`,
   showColumn: (title: string, count: number) => `Show ${title}, ${cards(count)}`,
   hideColumn: (title: string) => `Hide ${title}`,
   cellName: (column: string, lane: string) => `${column}, ${lane}`,

@@ -50,7 +50,7 @@ export const ColumnView = memo(function ColumnView(props: ColumnProps): ReactNod
         )}
         {laneTitle === null && <QuickCreate column={column} />}
       </header>
-      {isOver(column) && laneTitle === null && <p className={styles.over}>{text.over}</p>}
+      {isOver(column) && <p className={styles.over}>{text.over(column.count, column.limit)}</p>}
       <Cards {...props} />
     </section>
   );

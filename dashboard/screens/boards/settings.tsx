@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
 import { text } from '../../text/boards.ts';
+import { text as common } from '../../text/common.ts';
 import type { Column } from './model.ts';
 
 type Draft = Pick<Board, 'name' | 'team' | 'groupBy' | 'swimlanes' | 'sort' | 'limits' | 'filter'>;
@@ -88,7 +89,7 @@ export function BoardSettings({ board, columns, onClose }: SettingsProps): React
   };
   return (
     <Dialog title={text.settingsOf(board.name)} isOpen onClose={onClose}>
-      <Form submit={text.settings} onSubmit={save} onDone={onClose}>
+      <Form submit={common.save} onSubmit={save} onDone={onClose}>
         <SettingFields draft={board} />
         <ColumnTable columns={columns} />
       </Form>
