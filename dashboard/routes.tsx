@@ -9,7 +9,9 @@ import {
 } from '@tanstack/react-router';
 import { Failed, Loading } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
+import { inboxSearch } from './screens/inbox/search.ts';
 import { issueSearch } from './screens/issues/search.ts';
+import { triageSearch } from './screens/triage/search.ts';
 
 const root = createRootRoute({ component: Shell });
 const getParentRoute = () => root;
@@ -36,11 +38,13 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/inbox',
+    validateSearch: inboxSearch,
     component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/triage',
+    validateSearch: triageSearch,
     component: lazyRouteComponent(() => import('./screens/triage/triage.tsx')),
   }),
   createRoute({

@@ -1,7 +1,8 @@
 // Frame of all screens: navigation, connection notices, and what every screen can open.
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
-import { useApp, useSession } from './data/provider.tsx';
+import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Menu, MenuItem } from './parts/menu.tsx';
@@ -63,10 +64,22 @@ function Links({
         <li key={to}>
           <Link to={to} className={styles.link}>
             {label}
+            {to === '/inbox' && <UnreadCount />}
           </Link>
         </li>
       ))}
     </ul>
+  );
+}
+
+function UnreadCount(): ReactNode {
+  const client = useClient();
+  const { data } = useQuery({ queryKey: ['inbox', 'unread'], queryFn: () => client.inbox.unreadCount() });
+  if (!data || data.unread === 0) return null;
+  return (
+    <span className={styles.count}>
+      {data.unread} <span className="only-read">{text.unread}</span>
+    </span>
   );
 }
 

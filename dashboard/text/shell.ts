@@ -4,6 +4,7 @@ export const text = {
   search: 'Search…',
   myIssues: 'My issues',
   inbox: 'Inbox',
+  unread: 'unread',
   triage: 'Triage',
   issues: 'Issues',
   boards: 'Boards',

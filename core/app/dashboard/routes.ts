@@ -101,10 +101,14 @@ function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn
   };
 }
 
+/** A shared worker obeys the policy of its own script, not that of the page. */
+const assetPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'";
+
 function assetAnswer({ type, encoding, content }: EncodedFile): RawAnswer {
   return {
     contentType: type,
     headers: {
+      'content-security-policy': assetPolicy,
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'accept-encoding',
       'x-content-type-options': 'nosniff',

@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test';
+import { moved, neighbor, placeOf, requestOf, withPage, type BoardState, type Card } from './model.ts';
+
+const card = (id: string): Card => ({
+  id,
+  identifier: id.toUpperCase(),
+  title: id,
+  priority: 'none',
+  labels: [],
+  assignee: null,
+  estimate: null,
+  dueDate: null,
+  version: 1,
+});
+const cell = (column: string, ids: string[], lane: string | null = null) => ({
+  column,
+  lane,
+  count: ids.length,
+  cards: ids.map(card),
+  hasMore: false,
+  cursor: null,
+});
+const column = (key: string, count: number) => ({
+  key,
+  value: key,
+  title: key,
+  count,
+  limit: null,
+  isHidden: false,
+});
+const board: BoardState = {
+  columns: [column('todo', 3), column('doing', 0), column('done', 1)],
+  lanes: null,
+  items: [cell('todo', ['a', 'b', 'c']), cell('doing', []), cell('done', ['d'])],
+  elsewhere: 0,
+};
+const idsOf = (state: BoardState, key: string): string[] =>
+  state.items.find((one) => one.column === key)!.cards.map(({ id }) => id);
+
+test('a move takes the card out of its column and changes both counts', () => {
+  const from = placeOf(board, 'a')!;
+  const after = moved(board, card('a'), from, { column: 'done', lane: null, index: 1 });
+  expect(idsOf(after, 'todo')).toEqual(['b', 'c']);
+  expect(idsOf(after, 'done')).toEqual(['d', 'a']);
+  expect(after.columns.map(({ count }) => count)).toEqual([2, 0, 2]);
+  expect(after.items[1]).toBe(board.items[1]!);
+});
+
+test('a move within a column counts the position among the other cards', () => {
+  const after = moved(board, card('a'), placeOf(board, 'a')!, { column: 'todo', lane: null, index: 2 });
+  expect(idsOf(after, 'todo')).toEqual(['b', 'c', 'a']);
+  expect(after.columns[0]!.count).toBe(3);
+});
+
+test('a request names the card that follows, else the one before, else the top', () => {
+  const from = placeOf(board, 'a')!;
+  const to = (key: string, index: number, isManual = true) =>
+    requestOf(board, { card: card('a'), from, to: { column: key, lane: null, index }, isManual });
+  expect(to('todo', 1)).toMatchObject({ column: 'todo', before: 'c' });
+  expect(to('done', 1)).toMatchObject({ column: 'done', after: 'd' });
+  expect(to('doing', 0)).toMatchObject({ column: 'doing', position: 'top' });
+  expect(Object.keys(to('done', 0, false))).toEqual(['issueId', 'column', 'from']);
+});
+
+test('focus skips empty columns, and a carried card enters them', () => {
+  const at = placeOf(board, 'b')!;
+  expect(neighbor(board, at, 'right', false)).toEqual({ column: 'done', lane: null, index: 0 });
+  expect(neighbor(board, at, 'right', true)).toEqual({ column: 'doing', lane: null, index: 0 });
+  expect(neighbor(board, at, 'left', false)).toBeNull();
+  expect(neighbor(board, at, 'down', false)).toEqual({ column: 'todo', lane: null, index: 2 });
+});
+
+test('arrows continue in the next lane', () => {
+  const laned: BoardState = {
+    ...board,
+    lanes: [
+      { key: 'x', title: 'x', count: 1 },
+      { key: 'y', title: 'y', count: 1 },
+    ],
+    items: [cell('todo', ['a'], 'x'), cell('todo', ['b'], 'y')],
+  };
+  const at = placeOf(laned, 'a')!;
+  expect(neighbor(laned, at, 'down', false)).toEqual({ column: 'todo', lane: 'y', index: 0 });
+  expect(neighbor(laned, at, 'up', false)).toBeNull();
+});
+
+test('a page that repeats a card does not show it twice', () => {
+  const page = { hasNextPage: false, endCursor: null };
+  const after = withPage(board, board.items[0]!, [card('c'), card('e')], page);
+  expect(idsOf(after, 'todo')).toEqual(['a', 'b', 'c', 'e']);
+});

@@ -1,0 +1,60 @@
+// Creates an issue in a column.
+import type { Board, IssueCreate } from '@tatami/sdk/client';
+import { createContext, use, useState, type ReactNode } from 'react';
+import { useTeams } from '../../data/directory.ts';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { text } from '../../text/boards.ts';
+import { fieldsOf, type Column } from './model.ts';
+
+export const BoardContext = createContext<Board | null>(null);
+
+export function QuickCreate({ column }: { readonly column: Column }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const board = use(BoardContext);
+  return (
+    <>
+      <Button look="plain" isIcon aria-label={text.addTo(column.title)} onClick={() => setOpen(true)}>
+        +
+      </Button>
+      {isOpen && board && <CreateDialog board={board} column={column} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+interface CreateProps {
+  readonly board: Board;
+  readonly column: Column;
+  readonly onClose: () => void;
+}
+
+function CreateDialog({ board, column, onClose }: CreateProps): ReactNode {
+  const write = useWrite();
+  const teams = useTeams();
+  const [picked, setPicked] = useState('');
+  const team = board.team ?? (picked === '' ? teams[0]?.key : picked);
+  const create = async (fields: FormData): Promise<unknown> => {
+    const body = { title: textOf(fields, 'title'), team, ...fieldsOf(board.groupBy, column.value) };
+    const issue = await write((client) => client.issues.create(body as IssueCreate));
+    if (issue) notify(text.created(issue.identifier ?? ''));
+    return issue;
+  };
+  return (
+    <Dialog title={text.addTo(column.title)} isOpen onClose={onClose}>
+      <Form submit={text.addTo(column.title)} onSubmit={create} onDone={onClose}>
+        <TextField label={text.title} name="title" required maxLength={500} />
+        {board.team === null && (
+          <SelectField
+            label={text.team}
+            value={team ?? ''}
+            options={teams.map(({ key, name }) => [key, name])}
+            onPick={setPicked}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

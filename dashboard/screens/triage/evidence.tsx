@@ -1,0 +1,162 @@
+// What plugins and the server found out about an issue: proposals, comments, a suggestion, similar issues.
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Client, Issue, Proposal } from '@tatami/sdk/client';
+import type { ReactNode } from 'react';
+import { useLabels } from '../../data/directory.ts';
+import { useClient } from '../../data/provider.tsx';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { text as common } from '../../text/common.ts';
+import { text } from '../../text/triage.ts';
+import styles from './triage.module.css';
+
+const similarMax = 5;
+
+export const similarQuery = (client: Client, id: string) =>
+  queryOptions({
+    queryKey: ['similar', id],
+    queryFn: () => client.issues.similar(id, { limit: similarMax }),
+  });
+
+export function Evidence({ issue }: { readonly issue: Issue }): ReactNode {
+  return (
+    <section className="stack">
+      <h3>{text.evidence}</h3>
+      <Suggestion issue={issue} />
+      <Proposals issue={issue} />
+      <Remarks issue={issue} />
+      <Similar issue={issue} />
+    </section>
+  );
+}
+
+/** Suggestion of the public triage. The section is absent where the server gives none. */
+function Suggestion({ issue }: { readonly issue: Issue }): ReactNode {
+  const client = useClient();
+  const write = useWrite();
+  const labels = useLabels();
+  const suggestion = useQuery({
+    queryKey: ['suggestion', issue.id],
+    queryFn: () =>
+      client.triage.ask({
+        issues: [{ title: issue.title, description: issue.description }],
+        team: issue.team.key,
+      }),
+  });
+  const found = suggestion.data?.data[0];
+  if (!found) return null;
+  const known = found.labels.filter((name) => labels.some((label) => label.name === name));
+  const use = (): void =>
+    void write(
+      (of) => of.issues.update(issue.id, { priority: found.priority, addLabels: known }),
+      text.prioritySet(issue.identifier ?? '', common.priorities[found.priority]),
+    );
+  return (
+    <div className="card stack">
+      <h4>{text.suggestion}</h4>
+      <p>{text.suggested(found.kind, found.priority, Math.round(found.confidence * 100))}</p>
+      {found.evidence.length > 0 && <p className="soft">{text.words(found.evidence)}</p>}
+      <div>
+        <Button onClick={use}>{text.useSuggestion}</Button>
+      </div>
+    </div>
+  );
+}
+
+function Proposals({ issue }: { readonly issue: Issue }): ReactNode {
+  const client = useClient();
+  const proposals = useQuery({
+    queryKey: ['proposals', 'issue', issue.id],
+    // A list has no values, so that each proposal is read once more.
+    queryFn: async () => {
+      const { data } = await client.proposals.list({ issue: issue.id, status: 'open', limit: 5 });
+      return await Promise.all(data.map(({ id }) => client.proposals.get(id)));
+    },
+  });
+  if (!proposals.data || proposals.data.length === 0) return null;
+  return (
+    <div className="card stack">
+      <h4>{text.proposals}</h4>
+      {proposals.data.map((proposal) => (
+        <ProposalCard key={proposal.id} proposal={proposal} />
+      ))}
+    </div>
+  );
+}
+
+const shown = (value: unknown): string => {
+  if (value === null || value === undefined) return text.nothing;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+function ProposalCard({ proposal }: { readonly proposal: Proposal }): ReactNode {
+  const write = useWrite();
+  const { id, title, author, effects, revision } = proposal;
+  const approve = (): void =>
+    void write((client) => client.proposals.approve(id, { revision }), text.approved);
+  return (
+    <div className="stack">
+      <p>
+        {title} <span className="soft">{text.by(author.name)}</span>
+      </p>
+      <ul>
+        {effects.flatMap(({ id: effect, fields }) =>
+          fields.map(({ name, before, after }) => (
+            <li key={effect + name}>{text.change(name, shown(before), shown(after))}</li>
+          )),
+        )}
+      </ul>
+      <div className="row">
+        <Button onClick={approve}>{text.approve}</Button>
+        <Link to="/proposals/$id" params={{ id }}>
+          {text.review(title)}
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function Remarks({ issue }: { readonly issue: Issue }): ReactNode {
+  const client = useClient();
+  const comments = useQuery({
+    queryKey: ['comments', 'triage', issue.id],
+    queryFn: async () => (await client.comments.list(issue.id, { limit: 50 })).data,
+  });
+  const remarks =
+    comments.data?.filter(({ author, deletedAt }) => author.kind === 'plugin' && !deletedAt) ?? [];
+  if (remarks.length === 0) return null;
+  return (
+    <div className="card stack">
+      <h4>{text.remarks}</h4>
+      {remarks.map(({ id, author, body }) => (
+        <div key={id}>
+          <p className="soft">{author.name}</p>
+          <p className={styles.text}>{body}</p>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Similar({ issue }: { readonly issue: Issue }): ReactNode {
+  const similar = useQuery(similarQuery(useClient(), issue.id));
+  if (!similar.data || similar.data.data.length === 0) return null;
+  return (
+    <div className="card stack">
+      <h4>{text.similar}</h4>
+      <ul>
+        {similar.data.data.map(({ issue: other, score, evidence }) => (
+          <li key={other.id}>
+            <Link to="/issues/$identifier" params={{ identifier: other.identifier ?? other.id }}>
+              {other.identifier} {other.title}
+            </Link>{' '}
+            <span className="soft">
+              {other.state.name} · {text.score(Math.round(score * 100))} · {text.words(evidence)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
