@@ -16,6 +16,12 @@ import { triageSearch } from './screens/triage/search.ts';
 const root = createRootRoute({ component: Shell });
 const getParentRoute = () => root;
 
+/** Keeps the search parameters that are texts. */
+const textSearch = (search: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+
 const tree = root.addChildren([
   createRoute({
     getParentRoute,
@@ -112,6 +118,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/proposals',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/proposals/proposals.tsx')),
   }),
   createRoute({
@@ -122,11 +129,13 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/webhooks',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks/$id',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/webhooks/webhook.tsx')),
   }),
   createRoute({
@@ -142,6 +151,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/audit-log',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/audit-log/audit-log.tsx')),
   }),
 ]);

@@ -1,6 +1,129 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { AuditEntry, AuditLogQuery } from '@tatami/sdk/client';
+import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { usePages } from '../../data/pages.ts';
+import { useClient } from '../../data/provider.tsx';
+import { Button } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
+import { Paged } from '../../parts/paged.tsx';
+import { Bar, Empty, Screen } from '../../parts/states.tsx';
+import { Time } from '../../parts/symbols.tsx';
+import { text as common } from '../../text/common.ts';
+import { text } from '../../text/developers.ts';
+import { useAuditExport } from './export.ts';
+
+export interface AuditSearch {
+  readonly actor?: string;
+  readonly target?: string;
+  readonly action?: string;
+}
 
 export default function AuditLog(): ReactNode {
-  return <Screen title="AuditLog">{null}</Screen>;
+  const client = useClient();
+  const navigate = useNavigate();
+  const search: AuditSearch = useSearch({ from: '/audit-log' });
+  const query = search as AuditLogQuery;
+  const entries = usePages(['audit-log', search], async (after) =>
+    client.auditLog.list({ ...query, limit: 100, ...after }),
+  );
+  const set = (part: AuditSearch): void => {
+    const next = Object.entries({ ...search, ...part }).filter(([, value]) => value !== '');
+    void navigate({ to: '/audit-log', search: Object.fromEntries(next), replace: true });
+  };
+  return (
+    <Screen
+      title={text.auditLog}
+      actions={<Export query={query} />}
+      bars={<Filters search={search} onChange={set} />}
+    >
+      <Paged pages={entries} empty={<Empty title={text.noEntries} hint={text.noEntriesHint} />}>
+        {(items) => <Entries entries={items} />}
+      </Paged>
+    </Screen>
+  );
+}
+
+interface FiltersProps {
+  readonly search: AuditSearch;
+  readonly onChange: (part: AuditSearch) => void;
+}
+
+function Filters({ search, onChange }: FiltersProps): ReactNode {
+  return (
+    <Bar label={text.filter}>
+      <SelectField
+        label={text.action}
+        value={search.action ?? ''}
+        options={[['', text.all], ...EVENT_TYPES.map((type) => [type, type] as const)]}
+        onPick={(action) => onChange({ action })}
+      />
+      <TextField
+        label={text.actor}
+        defaultValue={search.actor}
+        onBlur={({ target }) => onChange({ actor: target.value.trim() })}
+      />
+      <TextField
+        label={text.target}
+        defaultValue={search.target}
+        onBlur={({ target }) => onChange({ target: target.value.trim() })}
+      />
+    </Bar>
+  );
+}
+
+function Export({ query }: { readonly query: AuditLogQuery }): ReactNode {
+  const { count, start, cancel } = useAuditExport(query);
+  if (count !== null)
+    return (
+      <>
+        <span role="status">{text.exporting(count)}</span>
+        <Button onClick={cancel}>{common.cancel}</Button>
+      </>
+    );
+  return (
+    <>
+      <Button onClick={() => void start('csv')}>{text.exportCsv}</Button>
+      <Button onClick={() => void start('json')}>{text.exportJson}</Button>
+    </>
+  );
+}
+
+function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): ReactNode {
+  return (
+    <div className="wide-table">
+      <table aria-label={text.auditLog}>
+        <thead>
+          <tr>
+            <th scope="col">{text.time}</th>
+            <th scope="col">{text.actor}</th>
+            <th scope="col">{text.action}</th>
+            <th scope="col">{text.target}</th>
+            <th scope="col">{text.changes}</th>
+            <th scope="col">{text.request}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(({ id, at, actor, action, target, details, requestId }) => (
+            <tr key={id}>
+              <td>
+                <Time at={at} />
+              </td>
+              <td>{actor.name}</td>
+              <td>
+                <code>{action}</code>
+              </td>
+              <td>
+                <code>{target.id}</code>
+              </td>
+              <td>{details?.changed.join(', ')}</td>
+              <td>
+                <code>{requestId}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }

@@ -1,0 +1,138 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ApiKey, Scope } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
+import { useWrite } from '../../data/writes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { dateOf, Form, TextField, textOf } from '../../parts/fields.tsx';
+import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { text } from '../../text/developers.ts';
+
+interface FormProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+interface KeyDraft {
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+export function NewKey({ onClose, onDone }: FormProps): ReactNode {
+  const write = useWrite();
+  // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
+  const [draft, setDraft, forget] = useRetained<KeyDraft>('api-key', { name: '', scopes: [] });
+  const [created, setCreated] = useState<string | null>(null);
+  if (created !== null) return <SecretDialog title={text.keyCreated} secret={created} onClose={onClose} />;
+  const create = async (fields: FormData): Promise<unknown> => {
+    const expiresAt = dateOf(fields, 'expires');
+    const made = await write((client) =>
+      client.apiKeys.create({
+        name: draft.name,
+        scopes: draft.scopes as readonly Scope[],
+        ...(expiresAt !== null && { expiresAt: `${expiresAt}T00:00:00Z` }),
+      }),
+    );
+    if (!made) return null;
+    forget();
+    setCreated(made.key);
+    onDone();
+    return null;
+  };
+  return (
+    <Dialog title={text.newKey} isOpen onClose={onClose}>
+      <Form submit={text.newKey} onSubmit={create} onDone={onClose}>
+        <TextField
+          label={text.name}
+          value={draft.name}
+          onChange={({ target }) => setDraft({ ...draft, name: target.value })}
+          required
+        />
+        <TextField label={text.expiryDate} name="expires" type="date" />
+        <Scopes chosen={draft.scopes} onChange={(scopes) => setDraft({ ...draft, scopes })} />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ScopesProps {
+  readonly chosen: readonly string[];
+  readonly onChange: (scopes: readonly string[]) => void;
+}
+
+/** Access per resource. A person can grant only scopes that they have. */
+function Scopes({ chosen, onChange }: ScopesProps): ReactNode {
+  const client = useClient();
+  const [search, setSearch] = useState('');
+  const { data = [] } = useQuery({
+    queryKey: ['members', 'own-scopes'],
+    queryFn: async () => (await client.me.get()).scopes,
+  });
+  const namespaces = [...new Set(data.map((scope) => scope.split(':')[0]!))].toSorted();
+  const set = (namespace: string, access: string): void => {
+    const others = chosen.filter((scope) => !scope.startsWith(`${namespace}:`));
+    onChange(access === '' ? others : [...others, `${namespace}:${access}`]);
+  };
+  return (
+    <fieldset className="stack">
+      <legend>{text.scopes}</legend>
+      <TextField
+        label={text.searchScopes}
+        type="search"
+        value={search}
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      <ul className="scroll-box">
+        {namespaces
+          .filter((namespace) => namespace.includes(search.toLowerCase()))
+          .map((namespace) => {
+            const value = chosen.find((scope) => scope.startsWith(`${namespace}:`))?.split(':')[1] ?? '';
+            return (
+              <li key={namespace}>
+                <label className="row">
+                  <span className="grow">{namespace}</span>
+                  <select value={value} onChange={({ target }) => set(namespace, target.value)}>
+                    <option value="">{text.noAccess}</option>
+                    {data.includes(`${namespace}:read`) && <option value="read">{text.read}</option>}
+                    {data.includes(`${namespace}:write`) && <option value="write">{text.write}</option>}
+                  </select>
+                </label>
+              </li>
+            );
+          })}
+      </ul>
+      {chosen.length === 0 && <p className="soft">{text.noScopes}</p>}
+    </fieldset>
+  );
+}
+
+export function RollKey({ apiKey, onClose, onDone }: FormProps & { readonly apiKey: ApiKey }): ReactNode {
+  const write = useWrite();
+  const [rolled, setRolled] = useState<string | null>(null);
+  if (rolled !== null) return <SecretDialog title={text.keyCreated} secret={rolled} onClose={onClose} />;
+  const roll = async (fields: FormData): Promise<unknown> => {
+    const graceHours = Number(textOf(fields, 'grace'));
+    const made = await write((client) => client.apiKeys.roll(apiKey.id, { graceHours }));
+    if (!made) return null;
+    setRolled(made.key);
+    onDone();
+    return null;
+  };
+  return (
+    <Dialog title={text.rollTitle(apiKey.name)} isOpen onClose={onClose}>
+      <Form submit={text.roll} onSubmit={roll} onDone={onClose}>
+        <p className="soft">{text.rollHint}</p>
+        <TextField
+          label={text.graceHours}
+          name="grace"
+          type="number"
+          min={0}
+          max={168}
+          defaultValue={24}
+          required
+        />
+      </Form>
+    </Dialog>
+  );
+}

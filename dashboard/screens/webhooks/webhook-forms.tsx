@@ -1,0 +1,150 @@
+import type { EventPattern, Webhook, WebhookReplay } from '@tatami/sdk/client';
+import { EVENT_TYPES } from '@tatami/sdk/webhooks';
+import { useState, type ReactNode } from 'react';
+import { useRetained } from '../../data/retained.ts';
+import { useWrite } from '../../data/writes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { MultiPicker } from '../../parts/picker.tsx';
+import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { text } from '../../text/developers.ts';
+
+interface FormProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** All events, those of each resource, and each type. */
+const patterns = ['*', ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`)), ...EVENT_TYPES].map(
+  (id) => ({ id, name: id }),
+);
+
+interface WebhookDraft {
+  readonly url: string;
+  readonly description: string;
+  readonly events: readonly string[];
+}
+
+export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
+  const write = useWrite();
+  // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
+  const [draft, setDraft, forget] = useRetained<WebhookDraft>('webhook', {
+    url: '',
+    description: '',
+    events: ['issue.*'],
+  });
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null) return <SecretDialog title={text.webhookCreated} secret={secret} onClose={onClose} />;
+  const create = async (): Promise<unknown> => {
+    const made = await write((client) =>
+      client.webhooks.create({ ...draft, events: draft.events as readonly EventPattern[] }),
+    );
+    if (!made) return null;
+    forget();
+    setSecret(made.secret);
+    onDone();
+    return null;
+  };
+  return (
+    <Dialog title={text.newWebhook} isOpen onClose={onClose}>
+      <Form submit={text.newWebhook} onSubmit={create} onDone={onClose}>
+        <TextField
+          label={text.url}
+          type="url"
+          value={draft.url}
+          onChange={({ target }) => setDraft({ ...draft, url: target.value })}
+          required
+        />
+        <TextField
+          label={text.description}
+          value={draft.description}
+          onChange={({ target }) => setDraft({ ...draft, description: target.value })}
+        />
+        <MultiPicker
+          label={text.chooseEvents}
+          choices={patterns}
+          values={draft.events}
+          onPick={(events) => setDraft({ ...draft, events })}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function EditWebhook({
+  webhook,
+  onClose,
+  onDone,
+}: FormProps & { readonly webhook: Webhook }): ReactNode {
+  const write = useWrite();
+  const [events, setEvents] = useState(webhook.events);
+  const save = async (fields: FormData): Promise<unknown> => {
+    const saved = await write(
+      (client) =>
+        client.webhooks.update(webhook.id, {
+          url: textOf(fields, 'url'),
+          description: textOf(fields, 'description'),
+          events: events as readonly EventPattern[],
+        }),
+      text.saved,
+    );
+    onDone();
+    return saved;
+  };
+  return (
+    <Dialog title={text.settings} isOpen onClose={onClose}>
+      <Form submit={text.settings} onSubmit={save} onDone={onClose}>
+        <TextField label={text.url} name="url" type="url" defaultValue={webhook.url} required />
+        <TextField label={text.description} name="description" defaultValue={webhook.description} />
+        <MultiPicker label={text.chooseEvents} choices={patterns} values={events} onPick={setEvents} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function SendSample({ id, onClose, onDone }: FormProps & { readonly id: string }): ReactNode {
+  const write = useWrite();
+  const [type, setType] = useState<string>('issue.created');
+  const send = async (): Promise<unknown> => {
+    const sent = await write((client) => client.webhooks.sample(id, { type }), text.sent);
+    onDone();
+    return sent;
+  };
+  return (
+    <Dialog title={text.sample} isOpen onClose={onClose}>
+      <Form submit={text.sample} onSubmit={send} onDone={onClose}>
+        <SelectField
+          label={text.sampleType}
+          value={type}
+          options={EVENT_TYPES.map((one) => [one, one] as const)}
+          onPick={setType}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function ReplayMany({ id, onClose, onDone }: FormProps & { readonly id: string }): ReactNode {
+  const write = useWrite();
+  const [only, setOnly] = useState<NonNullable<WebhookReplay['only']>>('undelivered');
+  const start = async (fields: FormData): Promise<unknown> => {
+    const since = new Date(textOf(fields, 'since')).toISOString();
+    const started = await write((client) => client.webhooks.replay(id, { since, only }), text.replayStarted);
+    onDone();
+    return started;
+  };
+  return (
+    <Dialog title={text.replayMany} isOpen onClose={onClose}>
+      <Form submit={text.replayMany} onSubmit={start} onDone={onClose}>
+        <p className="soft">{text.replayHint}</p>
+        <TextField label={text.replaySince} name="since" type="datetime-local" required />
+        <SelectField
+          label={text.replayOnly}
+          value={only}
+          options={Object.entries(text.replayOnlyNames)}
+          onPick={(picked) => setOnly(picked === 'all' ? 'all' : 'undelivered')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
