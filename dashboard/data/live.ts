@@ -93,7 +93,7 @@ export function replaceObject(client: QueryClient, namespace: string, object: Id
 }
 
 /** Returns the data with the object replaced; the same data if it does not contain the object. */
-export function withObject(data: unknown, object: Identified): unknown {
+function withObject(data: unknown, object: Identified): unknown {
   if (Array.isArray(data)) {
     const after = data.map((one) => withObject(one, object));
     return after.some((one, index) => one !== data[index]) ? after : data;

@@ -9,7 +9,7 @@ import { LiveCache } from './live.ts';
 import type { Exchanged } from './session.ts';
 
 /** State of the connection to the event stream. */
-export type Connection = 'connecting' | 'live' | 'offline';
+type Connection = 'connecting' | 'live' | 'offline';
 
 interface App {
   readonly client: Client;

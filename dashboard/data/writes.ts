@@ -5,7 +5,7 @@ import { replaceObject } from './live.ts';
 import { queryClient, useApp } from './provider.tsx';
 
 /** Fields as the list shows them, to show a change before the server answers. */
-export type IssueDraft = Partial<Omit<Issue, 'id' | 'version'>>;
+type IssueDraft = Partial<Omit<Issue, 'id' | 'version'>>;
 
 export interface IssueChange {
   readonly issue: Issue;

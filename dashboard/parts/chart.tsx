@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { text } from '../text/planning.ts';
 import styles from './chart.module.css';
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly color: string;
   /** Distinguishes the lines without color. */

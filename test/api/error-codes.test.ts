@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes, type ErrorCode } from '../../core/platform/lib/errors/errors.ts';
 import { StoreError, type StoreFault } from '../../core/platform/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
-import { signIn } from '../features/sign-in/person.ts';
+import { bearerOf, signIn } from '../features/sign-in/person.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
 import { incoming, startUpload, until } from '../slow-upload.ts';
 
@@ -48,19 +48,10 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
       scopes: ['issues:read'],
     }),
   async recent_sign_in_required() {
-    const { who, cookie } = await signIn(app);
-    const headers = { cookie, origin: app.url, 'sec-fetch-site': 'same-origin' };
-    const token = async (): Promise<string> =>
-      (
-        await app.clientOf(null)(
-          'POST',
-          '/session/token',
-          { formToken: who.formToken, workspace: null },
-          headers,
-        )
-      ).json.token;
+    const person = await signIn(app);
     app.clock.advance(10 * 60_000);
-    return app.clientOf(await token())('POST', '/api/v1/api-keys', { name: 'x', scopes: ['issues:read'] });
+    const call = app.clientOf(await bearerOf(app, person));
+    return call('POST', '/api/v1/api-keys', { name: 'x', scopes: ['issues:read'] });
   },
   not_found: () => app.call('GET', `${issues}/iss_00000000000000000000000001`),
   method_not_allowed: () => app.call('DELETE', issues),

@@ -19,11 +19,10 @@ export const paths = {
   release: '/releases/{id}',
   sla: '/sla',
   proposals: '/proposals',
+  proposal: '/proposals/{id}',
   webhooks: '/webhooks',
   webhook: '/webhooks/{id}',
   delivery: '/deliveries/{id}',
   apiKeys: '/api-keys',
   auditLog: '/audit-log',
 } as const;
-
-export type PathName = keyof typeof paths;

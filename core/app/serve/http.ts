@@ -37,7 +37,6 @@ import type { Socket } from './socket.ts';
 import type { FreshEvents } from '../../kernel/events/consumers/fresh.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import { createMcp } from '../../features/agents/index.ts';
-import { proposalPageRoutes } from '../pages/proposal.ts';
 import { version } from '../version.ts';
 
 export interface ServedIdentity {
@@ -147,7 +146,6 @@ interface AgentsOptions extends WorkerDeps {
   readonly app: () => App;
   readonly fresh: FreshEvents;
   readonly config: Config;
-  readonly sessions: Sessions;
 }
 
 export interface Agents {
@@ -157,8 +155,7 @@ export interface Agents {
 }
 
 export function createAgents(options: AgentsOptions): Agents {
-  const { app, config, services, sessions } = options;
+  const { config } = options;
   const mcp = createMcp({ ...options, corsOrigins: config.corsOrigins, version });
-  const pages = proposalPageRoutes({ app, sessions, baseUrl: services.baseUrl });
-  return { routes: [...mcp.routes, ...pages], stop: mcp.stop };
+  return { routes: mcp.routes, stop: mcp.stop };
 }

@@ -180,7 +180,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, ...workers, version });
-  const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
+  const agents = createAgents({ ...shared, app: () => app });
   const app: App = mount({ ...shared, adapters, workers, health, identity, agents, egress, app: () => app });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);

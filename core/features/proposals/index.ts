@@ -26,6 +26,6 @@ export {
 } from './replay.ts';
 export { classOf } from './diff.ts';
 export { createPropose, makeProposal } from './make.ts';
-export { proposalModel, type ProposalResponse, type Proposal } from './model.ts';
+export { proposalModel, type Proposal } from './model.ts';
 export { forgetInProposals } from './forget.ts';
 export { proposalRoutes } from './routes.ts';

@@ -45,7 +45,7 @@ const storedFields = {
   } as Column<string | null>,
 };
 export type Proposal = EntityOf<typeof proposal, typeof storedFields>;
-export type ProposalResponse = EntityResponse<typeof proposal>;
+type ProposalResponse = EntityResponse<typeof proposal>;
 
 export const proposalModel = modelOf(proposal, {
   stored: storedFields,

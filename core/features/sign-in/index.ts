@@ -4,17 +4,7 @@ export const signIn = defineFeature({ name: 'sign-in' });
 
 export { changeRoute, type AccountSection, type ChangeOptions } from './account/page.ts';
 export { turnOffOps } from './one-time-codes.ts';
-export {
-  answerPage,
-  leadTo,
-  leadToSignIn,
-  readSignedForm,
-  done,
-  hidden,
-  problem,
-  card,
-  pageRoute,
-} from './page-parts.ts';
+export { leadToSignIn, readSignedForm, hidden, problem, card, pageRoute } from './page-parts.ts';
 export { createSessionBearers, type SessionBearers } from './bearers.ts';
 export type { AccountGrants } from './proof.ts';
 export { newReset } from './resets.ts';

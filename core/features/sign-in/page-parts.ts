@@ -72,7 +72,7 @@ export function pageRoute(
  * Converts an `ApiError` to a page. Under another host name than that of the base URL, responds with a link
  * to the base URL.
  */
-export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
+async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
   if (request.method !== 'POST' && reachedAddress(request, request.baseUrl) === null)
     return otherHostPage(request);
   try {

@@ -13,7 +13,7 @@ import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { useAuditExport } from './export.ts';
 
-export interface AuditSearch {
+interface AuditSearch {
   readonly actor?: string;
   readonly target?: string;
   readonly action?: string;

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
 
-export type ExportFormat = 'csv' | 'json';
+type ExportFormat = 'csv' | 'json';
 
 interface AuditExport {
   /** Number of entries read so far; null if no export runs. */

@@ -15,7 +15,7 @@ const safeImages: ReadonlySet<string> = new Set([
 export const isSafeImage = (contentType: string): boolean =>
   safeImages.has(contentType.split(';')[0]!.trim());
 
-export interface Upload {
+interface Upload {
   readonly id: number;
   readonly name: string;
   readonly percent: number;

@@ -29,7 +29,7 @@ export interface Chip {
 }
 
 /** A condition that no chip can show, as a program may put into a URL. */
-export interface OtherCondition {
+interface OtherCondition {
   readonly tree: FilterTree;
 }
 

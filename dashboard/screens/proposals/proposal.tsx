@@ -1,6 +1,203 @@
-import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { Client, Proposal } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { queryClient, useClient } from '../../data/provider.tsx';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, TextField, textOf } from '../../parts/fields.tsx';
+import { Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Time } from '../../parts/symbols.tsx';
+import { text } from '../../text/developers.ts';
+import { valueText } from './values.ts';
+import styles from './proposals.module.css';
 
-export default function Proposal(): ReactNode {
-  return <Screen title="Proposal">{null}</Screen>;
+type Effect = Proposal['effects'][number];
+
+export default function ProposalPage(): ReactNode {
+  const { id } = useParams({ from: '/proposals/$id' });
+  const client = useClient();
+  const proposal = useQuery({ queryKey: ['proposals', id], queryFn: () => client.proposals.get(id) });
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  if (proposal.error) return <Failed error={proposal.error} retry={() => void proposal.refetch()} />;
+  if (!proposal.data) return <Loading />;
+  const { title, effects, status } = proposal.data;
+  // Only the changes of a plugin run can be approved in part.
+  const isDivisible = status === 'open' && proposal.data.source === 'plugin_run' && effects.length > 1;
+  const toggle = (effect: string): void =>
+    setLeft((before) => {
+      const next = new Set(before);
+      if (!next.delete(effect)) next.add(effect);
+      return next;
+    });
+  return (
+    <Screen title={title} actions={<Decisions proposal={proposal.data} left={left} />}>
+      <div className="stack">
+        <Facts proposal={proposal.data} />
+        {effects.map((effect) => (
+          <EffectCard
+            key={effect.id}
+            effect={effect}
+            {...(isDivisible && { isIncluded: !left.has(effect.id), onToggle: () => toggle(effect.id) })}
+          />
+        ))}
+      </div>
+    </Screen>
+  );
+}
+
+function Facts({ proposal }: { readonly proposal: Proposal }): ReactNode {
+  const { status, author, through, createdAt, expiresAt, decidedBy, decidedAt, reason, undoneBy, runId } =
+    proposal;
+  return (
+    <div className="notice stack">
+      <p className="row wrap">
+        <span className="chip">{text.proposalStatus[status]}</span>
+        <span>
+          {author.name} {through && text.through(through.name)}
+        </span>
+        <Time at={createdAt} />
+        {status === 'open' && (
+          <span className="soft">
+            {text.expires} <Time at={expiresAt} />
+          </span>
+        )}
+        {runId !== null && (
+          <span className="soft">
+            {text.run} {runId}
+          </span>
+        )}
+      </p>
+      {decidedBy && decidedAt !== null && (
+        <p>
+          {text.decidedBy(decidedBy.name)} <Time at={decidedAt} />
+        </p>
+      )}
+      {reason !== null && (
+        <p>
+          {text.reason}: {reason}
+        </p>
+      )}
+      {undoneBy !== null && <p>{text.isUndone}</p>}
+    </div>
+  );
+}
+
+interface EffectCardProps {
+  readonly effect: Effect;
+  /** Absent for a change that is decided with all others. */
+  readonly isIncluded?: boolean;
+  readonly onToggle?: () => void;
+}
+
+function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNode {
+  const { class: kind, name, entityId, issue, fields } = effect;
+  const shown = name ?? entityId;
+  return (
+    <section className="card stack">
+      <div className="row">
+        {onToggle && (
+          <input
+            type="checkbox"
+            aria-label={text.select(shown)}
+            checked={isIncluded ?? true}
+            onChange={onToggle}
+          />
+        )}
+        <h2 className="grow">
+          {text.classes[kind]} {shown}
+        </h2>
+        {issue !== null && (
+          <Link to="/issues/$identifier" params={{ identifier: issue }}>
+            {issue}
+          </Link>
+        )}
+      </div>
+      <table aria-label={`${text.changes}: ${shown}`}>
+        <thead>
+          <tr>
+            <th scope="col">{text.field}</th>
+            <th scope="col">{text.before}</th>
+            <th scope="col">{text.after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map(({ name: field, before, after }) => (
+            <tr key={field}>
+              <th scope="row">{field}</th>
+              <td className={styles.value}>
+                <del>{valueText(before)}</del>
+              </td>
+              <td className={styles.value}>
+                <ins>{valueText(after)}</ins>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface DecisionsProps {
+  readonly proposal: Proposal;
+  /** Ids of the changes that are not approved. */
+  readonly left: ReadonlySet<string>;
+}
+
+function Decisions({ proposal, left }: DecisionsProps): ReactNode {
+  const write = useWrite();
+  const [rejects, setRejects] = useState(false);
+  const { id, status, effects, revision, undoneBy } = proposal;
+  const act = async (operation: (client: Client) => Promise<unknown>, done: string): Promise<unknown> => {
+    const result = await write(operation, done);
+    await queryClient.invalidateQueries({ queryKey: ['proposals'] });
+    return result;
+  };
+  const chosen = effects.filter((effect) => !left.has(effect.id)).map((effect) => effect.id);
+  const isPart = left.size > 0;
+  const approve = (): void =>
+    void act(
+      (client) => client.proposals.approve(id, { revision, ...(isPart && { effects: chosen }) }),
+      text.approved,
+    );
+  if (status !== 'open')
+    return status !== 'rejected' && status !== 'expired' && undoneBy === null ? (
+      <Button onClick={() => void act((client) => client.proposals.undo(id), text.undone)}>
+        {text.undo}
+      </Button>
+    ) : null;
+  return (
+    <>
+      {proposal.source === 'plugin_run' && (
+        <Button
+          title={text.stale}
+          onClick={() => void act((client) => client.proposals.rerun(id), text.saved)}
+        >
+          {text.rerun}
+        </Button>
+      )}
+      <Button onClick={() => setRejects(true)}>{text.reject}</Button>
+      <Button look="primary" disabled={chosen.length === 0} onClick={approve}>
+        {isPart ? text.approvePart(chosen.length, effects.length) : text.approve}
+      </Button>
+      {rejects && (
+        <Dialog title={text.reject} isOpen onClose={() => setRejects(false)}>
+          <Form
+            submit={text.reject}
+            onSubmit={(fields) =>
+              act(
+                (client) => client.proposals.reject(id, { reason: textOf(fields, 'reason') }),
+                text.rejected,
+              )
+            }
+            onDone={() => setRejects(false)}
+          >
+            <TextField label={text.rejectReason} name="reason" required />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
 }

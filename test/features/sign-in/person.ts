@@ -35,3 +35,19 @@ export async function signIn(
   if (!who) throw new Error('Nobody is signed in.');
   return { accountId: account.id, memberId, who, cookie };
 }
+
+/** Exchanges the session of a person for a bearer, as the web app does. @param workspace by default the first one */
+export async function bearerOf(
+  app: TestApp,
+  { who, cookie }: Person,
+  workspace: string | null = null,
+): Promise<string> {
+  const { status, json } = await app.clientOf(null)(
+    'POST',
+    '/session/token',
+    { formToken: who.formToken, workspace },
+    { cookie, origin: app.url, 'sec-fetch-site': 'same-origin' },
+  );
+  if (status !== 200) throw new Error(`The exchange failed with status ${status}.`);
+  return json.token as string;
+}

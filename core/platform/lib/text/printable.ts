@@ -13,9 +13,6 @@ const controlsButLineEnds =
 const controlsButLayout =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Invisible characters (Unicode TR 36 §3.3), except those that join and color emoji. */
-const invisible = /(?!\u200d|[\ufe0e-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
-
 /** Returns one line with control characters escaped as in JSON: ␛ is `\u001b`, a line end `\n`. */
 export function printable(text: string): string {
   return text.replace(controls, escaped);
@@ -29,11 +26,6 @@ export function printableLines(text: string): string {
 /** Escapes untrusted text that is stored, such as logs and errors; line ends and tabs pass. */
 export function plainText(text: string): string {
   return text.replace(controlsButLayout, unicode);
-}
-
-/** Escapes untrusted text that a decision depends on: line ends and tabs pass, invisible characters become visible. */
-export function visible(text: string): string {
-  return plainText(text).replace(invisible, (char) => char.replaceAll(/[^]/g, unicode));
 }
 
 /** Returns a copy of plain data with every string and property name `printable`. */
