@@ -1,7 +1,7 @@
 import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import type { Board } from '@tatami/sdk/client';
+import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -22,7 +22,9 @@ export default function BoardScreen(): ReactNode {
   const client = useClient();
   const board = useQuery({ queryKey: ['boards', id], queryFn: () => client.boards.get(id) });
   const open = useBoard(id, board.data?.sort === 'manual');
-  const error = board.error ?? (open.state ? null : open.error);
+  // A board that was read stays while the server does not answer, but not once it is deleted.
+  const isGone = board.error instanceof ApiCallError && board.error.status === 404;
+  const error = (board.data && !isGone ? null : board.error) ?? (open.state ? null : open.error);
   if (error) return <Failed error={error} retry={open.retry} />;
   if (!board.data || !open.state) return <Loading />;
   return <Loaded board={board.data} open={open} state={open.state} />;

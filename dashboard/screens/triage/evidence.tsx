@@ -56,7 +56,7 @@ function Suggestion({ issue }: { readonly issue: Issue }): ReactNode {
     <div className="card stack">
       <h4>{text.suggestion}</h4>
       <p>{text.suggested(found.kind, found.priority, Math.round(found.confidence * 100))}</p>
-      {found.evidence.length > 0 && <p className="soft">{text.words(found.evidence)}</p>}
+      {found.evidence.length > 0 && <p className="soft">{text.because(found.evidence)}</p>}
       <div>
         <Button onClick={use}>{text.useSuggestion}</Button>
       </div>

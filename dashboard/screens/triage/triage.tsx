@@ -38,7 +38,7 @@ export default function Triage(): ReactNode {
   });
   // Decided issues leave the queue at once, before the server answers.
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  if (queue.error) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
+  if (queue.error && !queue.data) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
   const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
   const issues = all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = queue;
