@@ -41,16 +41,18 @@ export default function Triage(): ReactNode {
   if (queue.error && !queue.data) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
   const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
   const issues = all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id));
+  const isEmpty = queue.isSuccess && issues.length === 0 && !queue.hasNextPage;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = queue;
   return (
     <Screen title={text.triage} bars={<TeamBar />} scrollsItself>
-      {!queue.data && <Loading />}
-      {queue.data && issues.length === 0 && !hasNextPage && (
-        <Empty title={text.empty} hint={text.emptyHint} />
+      {queue.data ? (
+        <p role="status" className={styles.progress}>
+          {text.progress(decided.size, issues.length, hasNextPage)}
+        </p>
+      ) : (
+        <Loading />
       )}
-      <p role="status" className={styles.progress}>
-        {queue.data && text.progress(decided.size, issues.length, hasNextPage)}
-      </p>
+      {isEmpty && <Empty title={text.empty} hint={text.emptyHint} />}
       {issues.length > 0 && <Queue issues={issues} setDecided={setDecided} />}
       {hasNextPage && (
         <Button onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
