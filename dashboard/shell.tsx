@@ -4,11 +4,12 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
+import { Icon } from './parts/icon.tsx';
 import { Menu, MenuItem } from './parts/menu.tsx';
 import { Toasts } from './parts/toast.tsx';
 import { developerScreens, workScreens } from './screens.ts';
 import { Palette } from './screens/palette/palette.tsx';
-import { CreateButton } from './screens/create/create.tsx';
+import { CreateButton, CreateHost } from './screens/create/create.tsx';
 import styles from './shell.module.css';
 import { text } from './text/shell.ts';
 import { useTheme, themes } from './data/theme.ts';
@@ -29,7 +30,7 @@ export function Shell(): ReactNode {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          ☰
+          <Icon name="menu" />
         </Button>
         <span className="grow" />
         <CreateButton />
@@ -46,6 +47,7 @@ export function Shell(): ReactNode {
         <Notices />
         <Outlet />
       </main>
+      <CreateHost />
       <Toasts />
     </div>
   );

@@ -13,6 +13,7 @@ function sourceOfPage(): SessionSource {
 export interface TabSession {
   readonly source: SessionSource;
   readonly client: Client;
+  token(): Promise<string>;
   readonly exchanged: Exchanged;
   /** Reads name, role and recent sign-in of the person again. */
   renew(): Promise<Exchanged>;
@@ -46,6 +47,7 @@ function sessionOf(asked: SessionSource, tokens: SessionTokens, exchanged: Excha
   return {
     source: { ...asked, workspace: exchanged.workspace.id },
     client,
+    token: () => tokens.token(),
     exchanged,
     renew: () => tokens.exchange(),
   };

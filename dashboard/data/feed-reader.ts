@@ -52,7 +52,7 @@ export async function readFeed({ source, after, signal, publish }: FeedOptions):
     } catch (error) {
       if (signal.aborted) return;
       const next = await afterFailure(error, tokens, rejected);
-      if (next === 'ended') return publish({ kind: 'ended' });
+      if (next === null) return publish({ kind: 'ended' });
       publish({ kind: 'offline' });
       rejected = next;
     }
@@ -61,20 +61,20 @@ export async function readFeed({ source, after, signal, publish }: FeedOptions):
 
 const pauseMs = 2_000;
 
-/** @returns the bearer to replace, or `ended` */
+/** @returns the bearer to replace, undefined for none; null once the session has ended */
 async function afterFailure(
   error: unknown,
   tokens: SessionTokens,
   rejected: string | undefined,
-): Promise<string | undefined | 'ended'> {
+): Promise<string | undefined | null> {
   const isRefused = error instanceof ApiCallError && error.status >= 400 && error.status < 500;
   if (!isRefused || error.status === 429) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     return rejected;
   }
   try {
-    return error.status === 401 && rejected === undefined ? await tokens.token() : 'ended';
+    return error.status === 401 && rejected === undefined ? await tokens.token() : null;
   } catch {
-    return 'ended';
+    return null;
   }
 }

@@ -66,7 +66,7 @@ export class LiveCache {
     if (typeof object.id === 'string' && !('truncated' in object)) replaceObject(this.#client, first, object);
     for (const listener of this.#listeners) listener(event);
     for (const namespace of [first, ...others]) this.#stale.add(namespace);
-    this.#timer ??= setTimeout(() => this.#refetch(), 80);
+    if (this.#timer === null) this.#timer = setTimeout(() => this.#refetch(), 80);
   }
 
   #refetch(): void {

@@ -13,6 +13,8 @@ export type Connection = 'connecting' | 'live' | 'offline';
 
 interface App {
   readonly client: Client;
+  /** Returns a bearer, for requests that the client cannot make, such as uploads with progress. */
+  token(): Promise<string>;
   readonly session: Exchanged;
   readonly live: LiveCache;
   readonly connection: Connection;
@@ -100,7 +102,7 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
     return connectFeed(tab.source, tab.exchanged.workspace.id, receive);
   }, [tab]);
   const app = useMemo(
-    () => ({ client: tab.client, session, live, connection, isOutdated }),
+    () => ({ client: tab.client, token: tab.token, session, live, connection, isOutdated }),
     [tab, session, connection, isOutdated],
   );
   return <AppContext value={app}>{children}</AppContext>;

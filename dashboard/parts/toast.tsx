@@ -4,6 +4,7 @@ import { useSyncExternalStore, type ReactNode } from 'react';
 import { leaveToSignIn } from '../data/client.ts';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 import { messageOf } from './states.tsx';
 import styles from './parts.module.css';
 
@@ -70,7 +71,7 @@ export function Toasts(): ReactNode {
             </Button>
           )}
           <Button look="plain" isIcon aria-label={text.close} onClick={() => remove(id)}>
-            ✕
+            <Icon name="close" />
           </Button>
         </div>
       ))}

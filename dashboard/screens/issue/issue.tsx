@@ -1,6 +1,8 @@
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Screen } from '../../parts/states.tsx';
+import { IssueView } from './view.tsx';
 
-export default function Issue(): ReactNode {
-  return <Screen title="Issue">{null}</Screen>;
+export default function IssuePage(): ReactNode {
+  const { identifier } = useParams({ from: '/issues/$identifier' });
+  return <IssueView key={identifier} identifier={identifier} isPage />;
 }

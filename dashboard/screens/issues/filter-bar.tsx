@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { MultiPicker, type Choice } from '../../parts/picker.tsx';
 import { Bar } from '../../parts/states.tsx';
@@ -92,7 +93,7 @@ function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): 
         <span title={JSON.stringify(condition.tree)}>{words}</span>
       )}
       <Button look="plain" isIcon aria-label={text.remove(words)} onClick={onRemove}>
-        ✕
+        <Icon name="close" />
       </Button>
     </span>
   );

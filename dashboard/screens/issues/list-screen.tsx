@@ -68,11 +68,7 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
   return (
     <Screen
       title={title}
-      heading={
-        <>
-          {title} <small className="soft">{list.data && text.count(list.data.count)}</small>
-        </>
-      }
+      heading={<Heading title={title} list={list} />}
       actions={actions}
       bars={bar}
       scrollsItself
@@ -93,6 +89,14 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
         </div>
       </Content>
     </Screen>
+  );
+}
+
+function Heading({ title, list: { data } }: { readonly title: string; readonly list: IssueList }): ReactNode {
+  return (
+    <>
+      {title} <small className="soft">{data && text.count(data.count)}</small>
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
+import { Icon } from '../../parts/icon.tsx';
 import { Avatar, PriorityIcon, StateIcon, Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
@@ -130,7 +131,7 @@ export function GroupRow({
           aria-label={isCollapsed ? text.expand(name) : text.collapse(name)}
           onClick={() => onToggle(group.key)}
         >
-          {isCollapsed ? '▸' : '▾'}
+          <Icon name={isCollapsed ? 'right' : 'down'} />
         </button>
         <strong>{name}</strong>
         <span className="soft">{group.count}</span>

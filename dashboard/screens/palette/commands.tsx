@@ -11,7 +11,7 @@ import { screens } from '../../screens.ts';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 import { openCreate } from '../create/create.tsx';
-import { objectsQuery, titlesQuery, type FoundTitle } from './objects.ts';
+import { objectsQuery, titlesQuery } from './objects.ts';
 
 interface Command {
   readonly id: string;
@@ -125,11 +125,11 @@ function useIssues(input: string): readonly Command[] {
   const asked = useDeferredValue(input);
   const { data = [] } = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
   if (input === '') return [];
-  return data.map(({ identifier, title, state }: FoundTitle) => ({
-    id: identifier,
+  return data.map(({ id, identifier, title, state }) => ({
+    id,
     label: `${identifier} ${title}`,
     icon: <StateIcon type={state.type} name={state.name} />,
-    run: () => void navigate({ to: '/issues/$identifier', params: { identifier } }),
+    run: () => void navigate({ to: '/issues/$identifier', params: { identifier: identifier ?? id } }),
   }));
 }
 

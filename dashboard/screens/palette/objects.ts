@@ -1,12 +1,6 @@
 // Objects that the palette finds by name.
 import { queryOptions } from '@tanstack/react-query';
-import type { Client, Issue } from '@tatami/sdk/client';
-
-export interface FoundTitle {
-  readonly identifier: string;
-  readonly title: string;
-  readonly state: Issue['state'];
-}
+import type { Client } from '@tatami/sdk/client';
 
 export const titlesQuery = (client: Client, input: string) =>
   queryOptions({
@@ -14,9 +8,7 @@ export const titlesQuery = (client: Client, input: string) =>
     enabled: input !== '',
     staleTime: 10_000,
     queryFn: async ({ signal }) => {
-      const query = new URLSearchParams({ q: input.slice(0, 200) });
-      const path = `/issues/titles?${query.toString()}`;
-      const { data } = await client.call<{ data: readonly FoundTitle[] }>('GET', path, undefined, { signal });
+      const { data } = await client.issues.titles({ q: input.slice(0, 200) }, { signal });
       return data;
     },
   });

@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
@@ -124,7 +125,7 @@ function Issues({ release }: { readonly release: Release }): ReactNode {
             aria-label={text.removeIssue(issue.identifier ?? issue.id)}
             onClick={() => void remove(issue.id)}
           >
-            ✕
+            <Icon name="close" />
           </Button>
         )}
       />

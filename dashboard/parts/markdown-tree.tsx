@@ -1,0 +1,172 @@
+// Turns Markdown into elements. Raw HTML becomes text, links lead only to web and mail addresses, and images of other
+// servers load on a click, so that a text neither runs code nor tells its author who reads it.
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import type { Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
+import { gfm } from 'micromark-extension-gfm';
+import { createElement, Fragment, useState, type ReactNode } from 'react';
+import { text } from '../text/markdown.ts';
+import { Button } from './button.tsx';
+
+/** Deeper parts are left out, because a text of brackets could nest thousands of levels. */
+const depthMax = 40;
+
+export default function MarkdownTree({ source }: { readonly source: string }): ReactNode {
+  return <>{parts(parse(source), 0)}</>;
+}
+
+function parse(source: string): Root {
+  return fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+}
+
+function parts(node: Nodes, depth: number): ReactNode {
+  if (depth > depthMax) return text.tooDeep;
+  if (!('children' in node)) return null;
+  return node.children.map((child, index) => (
+    <Fragment key={index}>{elementOf(child as RootContent, depth + 1)}</Fragment>
+  ));
+}
+
+const tags: Readonly<Partial<Record<RootContent['type'], string>>> = {
+  paragraph: 'p',
+  emphasis: 'em',
+  strong: 'strong',
+  delete: 'del',
+  blockquote: 'blockquote',
+  footnoteDefinition: 'aside',
+};
+
+function elementOf(node: RootContent, depth: number): ReactNode {
+  const tag = tags[node.type];
+  if (tag !== undefined) return createElement(tag, null, parts(node, depth));
+  switch (node.type) {
+    case 'text':
+      return linked(node.value);
+    case 'html':
+      return node.value;
+    case 'heading':
+      // Headings of a text are below those of the page.
+      return createElement(`h${Math.min(6, node.depth + 2)}`, null, parts(node, depth));
+    case 'list':
+      return createElement(
+        node.ordered === true ? 'ol' : 'ul',
+        node.start == null ? null : { start: node.start },
+        parts(node, depth),
+      );
+    case 'listItem':
+      return itemOf(node, depth);
+    case 'link':
+      return <SafeLink to={node.url}>{parts(node, depth)}</SafeLink>;
+    default:
+      return leafOf(node, depth);
+  }
+}
+
+function leafOf(node: RootContent, depth: number): ReactNode {
+  switch (node.type) {
+    case 'inlineCode':
+      return <code>{node.value}</code>;
+    case 'code':
+      return (
+        <pre>
+          <code>{node.value}</code>
+        </pre>
+      );
+    case 'image':
+      return <SafeImage image={node} />;
+    case 'table':
+      return tableOf(node, depth);
+    case 'break':
+      return <br />;
+    case 'thematicBreak':
+      return <hr />;
+    case 'footnoteReference':
+      return <sup>{node.label ?? node.identifier}</sup>;
+    case 'linkReference':
+      return parts(node, depth);
+    default:
+      // Definitions and front matter show nothing.
+      return null;
+  }
+}
+
+function itemOf(node: ListItem, depth: number): ReactNode {
+  const box = typeof node.checked === 'boolean' && (
+    <input type="checkbox" checked={node.checked} readOnly disabled aria-label={text.task} />
+  );
+  return (
+    <li>
+      {box} {parts(node, depth)}
+    </li>
+  );
+}
+
+function tableOf({ children: [head, ...rows] }: Table, depth: number): ReactNode {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {head?.children.map((cell, index) => (
+            <th key={index} scope="col">
+              {parts(cell, depth + 2)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index}>
+            {row.children.map((cell, at) => (
+              <td key={at}>{parts(cell, depth + 2)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const safeProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
+
+/** @returns null for an address that could run code or is none */
+function safeUrl(address: string): URL | null {
+  const url = URL.parse(address, 'https://relative.invalid');
+  return url && safeProtocols.has(url.protocol) ? url : null;
+}
+
+function SafeLink({ to, children }: { readonly to: string; readonly children: ReactNode }): ReactNode {
+  if (!safeUrl(to)) return <>{children}</>;
+  return (
+    <a href={to} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+function SafeImage({ image: { url, alt } }: { readonly image: Image }): ReactNode {
+  const [isShown, show] = useState(false);
+  const target = safeUrl(url);
+  const name = alt == null || alt === '' ? text.image : alt;
+  if (!target || target.protocol !== 'https:') return name;
+  if (isShown) return <img src={target.href} alt={name} referrerPolicy="no-referrer" />;
+  return (
+    <Button onClick={() => show(true)} title={target.href}>
+      {name}: {text.loadImage(target.host)}
+    </Button>
+  );
+}
+
+const identifier = /\b([A-Z][A-Z0-9]{0,9}-[1-9]\d{0,8})\b/;
+
+/** Links identifiers of issues, such as ENG-42. */
+function linked(value: string): ReactNode {
+  return value.split(identifier).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <a key={index} href={`/issues/${part}`}>
+        {part}
+      </a>
+    ),
+  );
+}

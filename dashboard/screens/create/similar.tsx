@@ -1,0 +1,48 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { StateIcon } from '../../parts/symbols.tsx';
+import { text } from '../../text/create.ts';
+
+/** Pause in typing after which similar issues are looked up. */
+const pauseMs = 250;
+const wordsMin = 2;
+const shownMax = 3;
+
+/** Issues whose titles have the words of the new title, which may be about the same thing. */
+export function Similar({ title }: { readonly title: string }): ReactNode {
+  const client = useClient();
+  const asked = usePaused(title.trim());
+  const { data = [] } = useQuery({
+    queryKey: ['issues', 'similar', asked],
+    enabled: asked.split(/\s+/).length >= wordsMin,
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => (await client.issues.titles({ q: asked.slice(0, 200) }, { signal })).data,
+  });
+  if (data.length === 0 || title.trim() === '') return null;
+  return (
+    <section aria-label={text.similar}>
+      <h3 className="soft">{text.similar}</h3>
+      <ul>
+        {data.slice(0, shownMax).map(({ id, identifier, title: other, state }) => (
+          <li key={id} className="row">
+            <StateIcon type={state.type} name={state.name} />
+            <a className="cut" href={`/issues/${identifier ?? id}`} target="_blank" rel="noopener">
+              {identifier} {other}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function usePaused(value: string): string {
+  const [paused, setPaused] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return paused;
+}

@@ -1,0 +1,98 @@
+// Comments, activity and trail of an issue in one order of time.
+import { useQuery } from '@tanstack/react-query';
+import type { Comment, Issue, TrailNode, TrailRoot } from '@tatami/sdk/client';
+import { useMemo, useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { SelectField } from '../../parts/fields.tsx';
+import { text } from '../../text/issue.ts';
+import { NewComment, Thread } from './comments.tsx';
+import { TrailEntry } from './trail.tsx';
+
+const kinds = ['all', 'comments', 'activity', 'trail'] as const;
+type Kind = (typeof kinds)[number];
+
+const names: Readonly<Record<Kind, string>> = {
+  all: text.all,
+  comments: text.commentsOnly,
+  activity: text.activityOnly,
+  trail: text.trailOnly,
+};
+
+type Entry =
+  | {
+      readonly kind: 'comment';
+      readonly at: string;
+      readonly comment: Comment;
+      readonly replies: readonly Comment[];
+    }
+  | { readonly kind: 'root'; readonly at: string; readonly root: TrailRoot };
+
+export function Timeline({ issue }: { readonly issue: Issue }): ReactNode {
+  const client = useClient();
+  const [kind, setKind] = useState<Kind>('all');
+  const comments = useQuery({
+    queryKey: ['comments', issue.id],
+    queryFn: () => Array.fromAsync(client.comments.list(issue.id, { limit: 100 })),
+  });
+  const trail = useQuery({
+    queryKey: ['issues', 'trail', issue.id],
+    queryFn: async () => (await client.issues.trail(issue.id, { limit: 50 })).data,
+  });
+  const entries = useMemo(
+    () => entriesOf(comments.data ?? [], trail.data ?? [], kind),
+    [comments.data, trail.data, kind],
+  );
+  return (
+    <section className="stack">
+      <div className="row wrap">
+        <h2 className="grow">{text.timeline}</h2>
+        <SelectField
+          label={text.shown}
+          value={kind}
+          options={kinds.map((one) => [one, names[one]])}
+          onPick={(picked) => setKind(picked as Kind)}
+        />
+      </div>
+      <ol aria-label={text.timeline} className="stack">
+        {entries.map((entry) =>
+          entry.kind === 'comment' ? (
+            <Thread
+              key={entry.comment.id}
+              issueId={issue.id}
+              comment={entry.comment}
+              replies={entry.replies}
+            />
+          ) : (
+            <TrailEntry
+              key={entry.root.rootId + entry.at}
+              root={entry.root}
+              isActivity={kind === 'activity'}
+            />
+          ),
+        )}
+      </ol>
+      <NewComment issueId={issue.id} />
+    </section>
+  );
+}
+
+/** Events of comments are shown as the comments themselves. */
+const isShown = ({ type }: TrailNode): boolean => type === null || !/^(comment|reaction)\./.test(type);
+
+function entriesOf(comments: readonly Comment[], roots: readonly TrailRoot[], kind: Kind): readonly Entry[] {
+  const threads = comments
+    .filter(({ parentId }) => parentId === null)
+    .map((comment): Entry => {
+      const replies = comments.filter(({ parentId }) => parentId === comment.id);
+      return { kind: 'comment', at: comment.createdAt, comment, replies };
+    });
+  const activity = roots
+    .map((root) => ({ ...root, nodes: root.nodes.filter(isShown) }))
+    .filter(({ nodes }) => nodes.some((node) => kind !== 'activity' || node.kind === 'event'))
+    .map((root): Entry => ({ kind: 'root', at: root.at, root }));
+  const chosen = [
+    ...(kind === 'all' || kind === 'comments' ? threads : []),
+    ...(kind === 'comments' ? [] : activity),
+  ];
+  return chosen.toSorted((a, b) => (a.at < b.at ? -1 : 1));
+}

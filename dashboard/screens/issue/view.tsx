@@ -1,0 +1,98 @@
+// An issue with its fields, parts and timeline: as a page, and as a panel beside a list.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Issue } from '@tatami/sdk/client';
+import { useEffect, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { changeIssue } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { text as common } from '../../text/common.ts';
+import { text } from '../../text/issue.ts';
+import { IssueActions } from './actions.tsx';
+import { Attachments } from './attachments.tsx';
+import { Description } from './description.tsx';
+import { IssueFields } from './fields.tsx';
+import { Relations } from './relations.tsx';
+import { SubIssues } from './sub-issues.tsx';
+import { Timeline } from './timeline.tsx';
+import styles from './issue.module.css';
+
+interface IssueViewProps {
+  readonly identifier: string;
+  readonly isPage: boolean;
+  readonly onClose?: () => void;
+}
+
+export function IssueView({ identifier, isPage, onClose }: IssueViewProps): ReactNode {
+  const client = useClient();
+  const issue = useQuery({
+    queryKey: ['issues', 'one', identifier],
+    queryFn: () => client.issues.get(identifier),
+  });
+  const title = issue.data?.title;
+  useEffect(() => {
+    if (isPage && title !== undefined) document.title = `${identifier} ${title} · ${common.product}`;
+  }, [isPage, identifier, title]);
+  if (issue.error) return <Failed error={issue.error} retry={() => void issue.refetch()} />;
+  if (!issue.data) return <Loading />;
+  return (
+    <article className={styles.issue} data-page={isPage}>
+      <header className={`${styles.head} row wrap`}>
+        <span className="grow">
+          {isPage ? (
+            identifier
+          ) : (
+            <Link to="/issues/$identifier" params={{ identifier }}>
+              {identifier}
+            </Link>
+          )}
+        </span>
+        <IssueActions issue={issue.data} />
+        {onClose && (
+          <Button look="plain" isIcon aria-label={common.close} onClick={onClose}>
+            <Icon name="close" />
+          </Button>
+        )}
+      </header>
+      <div className={styles.body}>
+        <div className={`${styles.content} stack`}>
+          <TitleField key={issue.data.title} issue={issue.data} isPage={isPage} />
+          <Description issue={issue.data} />
+          <SubIssues issue={issue.data} />
+          <Relations issue={issue.data} />
+          <Attachments issue={issue.data} />
+          <Timeline issue={issue.data} />
+        </div>
+        <IssueFields issue={issue.data} />
+      </div>
+    </article>
+  );
+}
+
+/** Title that is edited in place: Enter or leaving the field saves, Escape takes the edit back. */
+function TitleField({ issue, isPage }: { readonly issue: Issue; readonly isPage: boolean }): ReactNode {
+  const client = useClient();
+  const save = (title: string): void => {
+    const trimmed = title.trim();
+    if (trimmed !== '' && trimmed !== issue.title)
+      void changeIssue(client, { issue, patch: { title: trimmed }, draft: { title: trimmed } });
+  };
+  return (
+    <>
+      {isPage ? <h1 className="only-read">{issue.title}</h1> : <h2 className="only-read">{issue.title}</h2>}
+      <input
+        className={styles.title}
+        aria-label={text.editTitle}
+        defaultValue={issue.title}
+        maxLength={500}
+        onBlur={({ target }) => save(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.value = issue.title;
+          if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+    </>
+  );
+}
