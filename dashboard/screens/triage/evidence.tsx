@@ -7,9 +7,9 @@ import { useLabels } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
-import styles from './triage.module.css';
 
 const similarMax = 5;
 
@@ -132,7 +132,7 @@ function Remarks({ issue }: { readonly issue: Issue }): ReactNode {
       {remarks.map(({ id, author, body }) => (
         <div key={id}>
           <p className="soft">{author.name}</p>
-          <p className={styles.text}>{body}</p>
+          <Markdown source={body} />
         </div>
       ))}
     </div>

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
 import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { PriorityIcon } from '../../parts/symbols.tsx';
@@ -146,7 +147,11 @@ function Queue({ issues, setDecided }: QueueProps): ReactNode {
             {text.openIssue}
           </Link>
         </p>
-        <p className={styles.text}>{shown.description === '' ? text.noDescription : shown.description}</p>
+        {shown.description === '' ? (
+          <p className="soft">{text.noDescription}</p>
+        ) : (
+          <Markdown source={shown.description} />
+        )}
         <Evidence issue={shown} />
       </section>
     </div>
