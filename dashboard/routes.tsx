@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router';
 import { Failed, Loading } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
+import { boardSearch } from './screens/boards/search.ts';
 import { inboxSearch } from './screens/inbox/search.ts';
 import { issueSearch } from './screens/issues/search.ts';
 import { triageSearch } from './screens/triage/search.ts';
@@ -78,6 +79,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/boards/$id',
+    validateSearch: boardSearch,
     component: lazyRouteComponent(() => import('./screens/boards/board.tsx')),
   }),
   createRoute({

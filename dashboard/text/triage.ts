@@ -36,7 +36,8 @@ export const text = {
   suggestion: 'Suggestion',
   suggested: (kind: string, priority: string, percent: number) =>
     `${kind}, priority ${priority} (${percent} % sure)`,
-  words: (words: readonly string[]) => `Words: ${words.join(', ')}`,
+  because: (evidence: readonly string[]) => `Because of: ${evidence.join(', ')}`,
+  words: (words: readonly string[]) => `Shared words: ${words.join(', ')}`,
   useSuggestion: 'Use priority and labels',
   proposals: 'Open proposals',
   review: (title: string) => `Review ${title}`,

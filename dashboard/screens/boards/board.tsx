@@ -1,12 +1,13 @@
 import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import type { Board } from '@tatami/sdk/client';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
+import { Peek } from '../issue/peek.tsx';
 import styles from './board.module.css';
 import { nameOf } from './card.tsx';
 import { ColumnView, type ColumnActions } from './column.tsx';
@@ -22,7 +23,9 @@ export default function BoardScreen(): ReactNode {
   const client = useClient();
   const board = useQuery({ queryKey: ['boards', id], queryFn: () => client.boards.get(id) });
   const open = useBoard(id, board.data?.sort === 'manual');
-  const error = board.error ?? (open.state ? null : open.error);
+  // A board that was read stays while the server does not answer, but not once it is deleted.
+  const isGone = board.error instanceof ApiCallError && board.error.status === 404;
+  const error = (board.data && !isGone ? null : board.error) ?? (open.state ? null : open.error);
   if (error) return <Failed error={error} retry={open.retry} />;
   if (!board.data || !open.state) return <Loading />;
   return <Loaded board={board.data} open={open} state={open.state} />;
@@ -105,7 +108,7 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
   const element = useDrops(state, keyboard.moveFocused);
   const shown = keyboard.shown ?? state;
   return (
-    <>
+    <div className={styles.split}>
       <div
         ref={element}
         className={styles.board}
@@ -136,8 +139,17 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
           onClose={() => setMoving(null)}
         />
       )}
-    </>
+      <BoardPeek onClose={keyboard.refocus} />
+    </div>
   );
+}
+
+function BoardPeek({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { peek } = useSearch({ from: '/boards/$id' });
+  const navigate = useNavigate();
+  if (peek === undefined) return null;
+  const close = (): void => void navigate({ to: '.', search: {} }).then(onClose);
+  return <Peek identifier={peek} onClose={close} />;
 }
 
 interface LaneProps {

@@ -24,7 +24,8 @@ export default function Boards(): ReactNode {
     queryKey: listKey,
     queryFn: () => Array.fromAsync(client.boards.list({ limit: 100 })),
   });
-  if (boards.error) return <Failed error={boards.error} retry={() => void boards.refetch()} />;
+  if (boards.error && !boards.data)
+    return <Failed error={boards.error} retry={() => void boards.refetch()} />;
   const create = (
     <Button look="primary" onClick={() => setOpen(true)}>
       {text.newBoard}

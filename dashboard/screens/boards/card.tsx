@@ -46,8 +46,8 @@ export const CardView = memo(function CardView(props: CardProps): ReactNode {
       </div>
       <Link
         ref={link}
-        to="/issues/$identifier"
-        params={{ identifier: card.identifier ?? card.id }}
+        to="."
+        search={{ peek: card.identifier ?? card.id }}
         preload={false}
         draggable={false}
         className={styles.title}

@@ -1,7 +1,7 @@
 // Reads a board, keeps it current, and moves its cards.
 import { useQuery, type QueryKey } from '@tanstack/react-query';
 import type { Client, TatamiEvent } from '@tatami/sdk/client';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
 import { queryClient, useApp } from '../../data/provider.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
 import {
@@ -13,6 +13,7 @@ import {
   requestOf,
   stateOf,
   withPage,
+  withTails,
   type BoardState,
   type Card,
   type Cell,
@@ -37,15 +38,17 @@ async function readPage(client: Client, id: string, cell: Cell) {
 }
 
 /** Reads as many cards of each cell as are shown, so that the scroll position stays. */
-async function readBoard(client: Client, id: string): Promise<BoardState> {
+async function readBoard(client: Client, id: string, signal: AbortSignal): Promise<BoardState> {
   const before = queryClient.getQueryData<BoardState>(keyOf(id));
   const shown = (cell: Cell): number =>
     (before && cellOf(before, cell.column, cell.lane)?.cards.length) ?? cell.cards.length;
   let state = stateOf(await client.boards.cards(id, { perColumn, fields: cardFields }));
+  // Further pages take time, and most changes are among the first cards.
+  if (before && !signal.aborted) queryClient.setQueryData(keyOf(id), withTails(state, before));
   for (const { column, lane } of state.items) {
     for (;;) {
       const cell = cellOf(state, column, lane)!;
-      if (!cell.hasMore || cell.cards.length >= shown(cell)) break;
+      if (!cell.hasMore || cell.cards.length >= shown(cell) || signal.aborted) break;
       const { data, pageInfo } = await readPage(client, id, cell);
       state = withPage(state, cell, data as readonly Card[], pageInfo);
     }
@@ -88,6 +91,25 @@ function useRereads(id: string, reread: () => void): void {
   }, [live, id, reread]);
 }
 
+/** Returns a function that reads the board again, once more if it is called meanwhile. */
+function useReread(key: QueryKey, pending: RefObject<number>): () => void {
+  const isReading = useRef(false);
+  const isStale = useRef(false);
+  return useCallback(() => {
+    isStale.current = true;
+    const read = async (): Promise<void> => {
+      isReading.current = true;
+      // An answer from before a move would show the card at its old place.
+      while (isStale.current && pending.current === 0) {
+        isStale.current = false;
+        await queryClient.invalidateQueries({ queryKey: key });
+      }
+      isReading.current = false;
+    };
+    if (!isReading.current) void read();
+  }, [key, pending]);
+}
+
 const changeBoard = (key: QueryKey, to: (state: BoardState) => BoardState): void =>
   void queryClient.setQueryData<BoardState>(key, (state) => state && to(state));
 
@@ -116,14 +138,11 @@ export function useBoard(id: string, isManual: boolean): OpenBoard {
   const key = useMemo(() => keyOf(id), [id]);
   const board = useQuery({
     queryKey: key,
-    queryFn: () => readBoard(client, id),
+    queryFn: ({ signal }) => readBoard(client, id, signal),
     meta: { followsEvents: true },
   });
   const pending = useRef(0);
-  const reread = useCallback(() => {
-    // An answer from before a move would show the card at its old place.
-    if (pending.current === 0) void queryClient.invalidateQueries({ queryKey: key });
-  }, [key]);
+  const reread = useReread(key, pending);
   useRereads(id, reread);
   const loadMore = useMore(client, id, key);
   const move = useCallback(

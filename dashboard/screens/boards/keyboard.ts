@@ -49,11 +49,14 @@ function useActive() {
     setActive((before) =>
       before?.id === id && before.column === column ? before : { id, column, tick: before?.tick ?? 0 },
     );
-  return { active, focus, follow };
+  const refocus = (): void => {
+    if (active) focus(active.id, active.column);
+  };
+  return { active, focus, follow, refocus };
 }
 
 export function useKeyboard({ state, move, announce }: Keyboard) {
-  const { active, focus, follow } = useActive();
+  const { active, focus, follow, refocus } = useActive();
   const [carried, setCarried] = useState<Carried | null>(null);
   const from = state && carried && placeOf(state, carried.card.id, carried.column);
   const shown = state && carried && from ? moved(state, carried.card, from, carried.to) : state;
@@ -106,7 +109,7 @@ export function useKeyboard({ state, move, announce }: Keyboard) {
       : at !== null && pressFocused(event.key, at, shown);
     if (isHandled) event.preventDefault();
   };
-  return { active, carriedId: carried?.card.id ?? null, shown, moveFocused, follow, onKeyDown };
+  return { active, carriedId: carried?.card.id ?? null, shown, moveFocused, follow, refocus, onKeyDown };
 }
 
 type Arrow = keyof typeof directions;

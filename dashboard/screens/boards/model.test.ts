@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test';
-import { moved, neighbor, placeOf, requestOf, withPage, type BoardState, type Card } from './model.ts';
+import {
+  moved,
+  neighbor,
+  placeOf,
+  requestOf,
+  withPage,
+  withTails,
+  type BoardState,
+  type Card,
+} from './model.ts';
 
 const card = (id: string): Card => ({
   id,
@@ -88,4 +97,14 @@ test('a page that repeats a card does not show it twice', () => {
   const page = { hasNextPage: false, endCursor: null };
   const after = withPage(board, board.items[0]!, [card('c'), card('e')], page);
   expect(idsOf(after, 'todo')).toEqual(['a', 'b', 'c', 'e']);
+});
+
+test('a card that moved to the head of another column leaves the tail of its column', () => {
+  const head: BoardState = {
+    ...board,
+    items: [{ ...cell('todo', ['a']), hasMore: true }, cell('doing', ['c']), cell('done', ['d'])],
+  };
+  const after = withTails(head, board);
+  expect(idsOf(after, 'todo')).toEqual(['a', 'b']);
+  expect(idsOf(after, 'doing')).toEqual(['c']);
 });

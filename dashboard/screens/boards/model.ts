@@ -103,6 +103,23 @@ export function withPage(
   };
 }
 
+/**
+ * Returns the first cards of each cell, followed by those that were shown before, until they are read again. A card that
+ * is among the first of a cell has left its earlier place.
+ */
+export function withTails(head: BoardState, before: BoardState): BoardState {
+  const seen = new Set(head.items.flatMap(({ cards }) => cards.map(({ id }) => id)));
+  return {
+    ...head,
+    items: head.items.map((cell) => {
+      const tail =
+        cellOf(before, cell.column, cell.lane)?.cards.slice(Math.max(0, cell.cards.length - 1)) ?? [];
+      const others = tail.filter(({ id }) => !seen.has(id));
+      return cell.hasMore ? { ...cell, cards: [...cell.cards, ...others] } : cell;
+    }),
+  };
+}
+
 /** Returns the place of a card. @param column preferred column, for cards that are in several */
 export function placeOf({ items }: BoardState, id: string, column?: string): Place | null {
   const cells = column === undefined ? items : items.filter((cell) => cell.column === column);

@@ -33,7 +33,7 @@ export default function Inbox(): ReactNode {
       client.inbox.list({ ...queries[tab], limit: 50, ...(pageParam !== null && { after: pageParam }) }),
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
   });
-  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />;
+  if (list.error && !list.data) return <Failed error={list.error} retry={() => void list.refetch()} />;
   const items = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <Screen title={text.inbox} actions={<ReadAll />} bars={<Tabs tab={tab} />} scrollsItself>
@@ -104,11 +104,7 @@ function Items({ items }: { readonly items: readonly InboxItem[] }): ReactNode {
             aria-current={id === search.item}
           >
             <span className="row">
-              {readAt === null && (
-                <span className={styles.unread} role="img" aria-label={text.unread}>
-                  ●
-                </span>
-              )}
+              {readAt === null && <span className={styles.unread} role="img" aria-label={text.unread} />}
               <span className={`grow cut ${readAt === null ? styles.bold : ''}`}>{title}</span>
             </span>
             <span className="soft row">

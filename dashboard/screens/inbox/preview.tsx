@@ -7,6 +7,7 @@ import { replaceObject } from '../../data/live.ts';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { PriorityIcon, StateIcon } from '../../parts/symbols.tsx';
@@ -34,7 +35,7 @@ export function Preview(): ReactNode {
       <h2>{item.data.title}</h2>
       <Actions key={id} item={item.data} />
       <p className="soft">{text.reasons[item.data.reason]}</p>
-      {item.data.body !== '' && <p className={styles.text}>{item.data.body}</p>}
+      {item.data.body !== '' && <Markdown source={item.data.body} />}
       {item.data.issue && <IssuePreview id={item.data.issue.id} />}
     </section>
   );
@@ -141,7 +142,7 @@ function IssuePreview({ id }: { readonly id: string }): ReactNode {
         <PriorityIcon priority={priority} /> {common.priorities[priority]} · {text.assignee}:{' '}
         {assignee?.name ?? common.noAssignee}
       </p>
-      <p className={styles.text}>{description}</p>
+      <Markdown source={description} />
     </div>
   );
 }

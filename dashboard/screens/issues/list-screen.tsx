@@ -1,11 +1,12 @@
 // Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
+import { Peek } from '../issue/peek.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { useDensity } from './density.ts';
 import { Display } from './display.tsx';
@@ -17,8 +18,6 @@ import type { IssueSearch } from './search.ts';
 import { onGridKey, useSelection } from './selection.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
 import styles from './issues.module.css';
-
-const IssuePanel = lazy(() => import('../issue/panel.tsx'));
 
 interface ListScreenProps {
   readonly title: string;
@@ -97,21 +96,6 @@ function Heading({ title, list: { data } }: { readonly title: string; readonly l
     <>
       {title} <small className="soft">{data && text.count(data.count)}</small>
     </>
-  );
-}
-
-interface PeekProps {
-  readonly identifier: string;
-  readonly onClose: () => void;
-}
-
-function Peek({ identifier, onClose }: PeekProps): ReactNode {
-  return (
-    <aside className={styles.panel} aria-label={identifier}>
-      <Suspense fallback={<Loading />}>
-        <IssuePanel identifier={identifier} onClose={onClose} />
-      </Suspense>
-    </aside>
   );
 }
 

@@ -7,9 +7,9 @@ import { useLabels } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
-import styles from './triage.module.css';
 
 const similarMax = 5;
 
@@ -56,7 +56,7 @@ function Suggestion({ issue }: { readonly issue: Issue }): ReactNode {
     <div className="card stack">
       <h4>{text.suggestion}</h4>
       <p>{text.suggested(found.kind, found.priority, Math.round(found.confidence * 100))}</p>
-      {found.evidence.length > 0 && <p className="soft">{text.words(found.evidence)}</p>}
+      {found.evidence.length > 0 && <p className="soft">{text.because(found.evidence)}</p>}
       <div>
         <Button onClick={use}>{text.useSuggestion}</Button>
       </div>
@@ -132,7 +132,7 @@ function Remarks({ issue }: { readonly issue: Issue }): ReactNode {
       {remarks.map(({ id, author, body }) => (
         <div key={id}>
           <p className="soft">{author.name}</p>
-          <p className={styles.text}>{body}</p>
+          <Markdown source={body} />
         </div>
       ))}
     </div>

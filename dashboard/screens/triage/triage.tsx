@@ -6,6 +6,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
 import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { PriorityIcon } from '../../parts/symbols.tsx';
@@ -38,19 +39,21 @@ export default function Triage(): ReactNode {
   });
   // Decided issues leave the queue at once, before the server answers.
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  if (queue.error) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
+  if (queue.error && !queue.data) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
   const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
   const issues = all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id));
+  const isEmpty = queue.isSuccess && issues.length === 0 && !queue.hasNextPage;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = queue;
   return (
     <Screen title={text.triage} bars={<TeamBar />} scrollsItself>
-      {!queue.data && <Loading />}
-      {queue.data && issues.length === 0 && !hasNextPage && (
-        <Empty title={text.empty} hint={text.emptyHint} />
+      {queue.data ? (
+        <p role="status" className={styles.progress}>
+          {text.progress(decided.size, issues.length, hasNextPage)}
+        </p>
+      ) : (
+        <Loading />
       )}
-      <p role="status" className={styles.progress}>
-        {queue.data && text.progress(decided.size, issues.length, hasNextPage)}
-      </p>
+      {isEmpty && <Empty title={text.empty} hint={text.emptyHint} />}
       {issues.length > 0 && <Queue issues={issues} setDecided={setDecided} />}
       {hasNextPage && (
         <Button onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
@@ -144,7 +147,11 @@ function Queue({ issues, setDecided }: QueueProps): ReactNode {
             {text.openIssue}
           </Link>
         </p>
-        <p className={styles.text}>{shown.description === '' ? text.noDescription : shown.description}</p>
+        {shown.description === '' ? (
+          <p className="soft">{text.noDescription}</p>
+        ) : (
+          <Markdown source={shown.description} />
+        )}
         <Evidence issue={shown} />
       </section>
     </div>
