@@ -154,6 +154,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('issues.bulk-delete', `${v1}/issues/bulk-delete`, { ids: ['DOC-4'] });
   await did('issues.delete', `${v1}/issues/DOC-5`);
   await did('issues.list', `${v1}/issues?deleted=only`);
+  await did('issues.count', `${v1}/issues/count?groupBy=state`);
+  await did('issues.titles', `${v1}/issues/titles?q=a`);
   await did('issues.purge', `${v1}/issues/DOC-5/purge`);
   await did('issues.delete', `${v1}/issues/${parent.id}`);
   await did('issues.restore', `${v1}/issues/${parent.id}/restore`);

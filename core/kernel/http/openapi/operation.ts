@@ -1,4 +1,5 @@
 // Describes a route as an OpenAPI operation: parameters, body, and every response with its headers and error codes.
+import { sensitiveOperations } from '../../rights/effects.ts';
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../../platform/lib/errors/errors.ts';
 import { whyNotProposed } from '../limits/admission.ts';
@@ -217,6 +218,7 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   // A wrong token is rejected even by public routes; routes without a limit ignore tokens.
   if (route.limit !== 'none') codes.add('unauthorized').add('rate_limited');
   if (route.scope !== null) codes.add('insufficient_scope');
+  if (sensitiveOperations.has(route.name)) codes.add('recent_sign_in_required');
   if (route.params) codes.add('not_found').add('malformed_request');
   // A write without a body rejects a body.
   const isWrite = writesRows(route);
