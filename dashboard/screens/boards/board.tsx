@@ -2,7 +2,7 @@ import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/ad
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ApiCallError, type Board } from '@tatami/sdk/client';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
@@ -14,9 +14,10 @@ import { ColumnView, type ColumnActions } from './column.tsx';
 import { useBoard, type OpenBoard } from './data.ts';
 import { titleOf, useKeyboard } from './keyboard.ts';
 import { cellKey, cellOf, placeOf, type BoardState, type Card, type Place } from './model.ts';
-import { MoveDialog } from './move-dialog.tsx';
 import { BoardContext } from './quick-create.tsx';
-import { BoardSettings } from './settings.tsx';
+
+const BoardSettings = lazy(() => import('./settings.tsx').then((file) => ({ default: file.BoardSettings })));
+const MoveDialog = lazy(() => import('./move-dialog.tsx').then((file) => ({ default: file.MoveDialog })));
 
 export default function BoardScreen(): ReactNode {
   const { id } = useParams({ from: '/boards/$id' });
@@ -51,7 +52,11 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
       <BoardContext value={board}>
         <Columns board={board} open={open} state={state} />
       </BoardContext>
-      {isEditing && <BoardSettings board={board} columns={state.columns} onClose={() => setEditing(false)} />}
+      <Suspense fallback={null}>
+        {isEditing && (
+          <BoardSettings board={board} columns={state.columns} onClose={() => setEditing(false)} />
+        )}
+      </Suspense>
     </Screen>
   );
 }
@@ -130,15 +135,17 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
       <div role="status" aria-live="assertive" className="only-read">
         {message}
       </div>
-      {moving && (
-        <MoveDialog
-          state={state}
-          {...moving}
-          isManual={board.sort === 'manual'}
-          onMove={keyboard.moveFocused}
-          onClose={() => setMoving(null)}
-        />
-      )}
+      <Suspense fallback={null}>
+        {moving && (
+          <MoveDialog
+            state={state}
+            {...moving}
+            isManual={board.sort === 'manual'}
+            onMove={keyboard.moveFocused}
+            onClose={() => setMoving(null)}
+          />
+        )}
+      </Suspense>
       <BoardPeek onClose={keyboard.refocus} />
     </div>
   );

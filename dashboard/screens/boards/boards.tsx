@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Board } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
@@ -12,7 +12,8 @@ import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/boards.ts';
-import { NewBoard } from './settings.tsx';
+
+const NewBoard = lazy(() => import('./settings.tsx').then((file) => ({ default: file.NewBoard })));
 
 const listKey = ['boards', 'all'];
 
@@ -46,7 +47,7 @@ export default function Boards(): ReactNode {
           ))}
         </ul>
       )}
-      {isOpen && <NewBoard onClose={close} />}
+      <Suspense fallback={null}>{isOpen && <NewBoard onClose={close} />}</Suspense>
     </Screen>
   );
 }
