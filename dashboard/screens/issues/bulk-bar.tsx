@@ -25,7 +25,7 @@ interface Preview {
   readonly changes: IssueBulkChanged['data'];
 }
 
-export function BulkBar({ issues, onClear }: BulkBarProps): ReactNode {
+export default function BulkBar({ issues, onClear }: BulkBarProps): ReactNode {
   const client = useClient();
   const [preview, setPreview] = useState<Preview | null>(null);
   const ask = async (change: BulkChange): Promise<void> => {

@@ -1,11 +1,9 @@
 // Filters of a list as chips.
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { MultiPicker, type Choice } from '../../parts/picker.tsx';
+import type { Choice } from '../../parts/picker.tsx';
 import { Bar } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { useFilterChoices } from './choices.tsx';
@@ -20,6 +18,8 @@ import {
   type Condition,
   type FilterTree,
 } from './filter.ts';
+
+const ChipDialog = lazy(() => import('./chip-dialog.tsx'));
 
 interface FilterBarProps {
   readonly filter: FilterTree | undefined;
@@ -63,12 +63,14 @@ export function FilterBar({ filter, onChange, children }: FilterBarProps): React
       <span className="grow" />
       {children}
       {edited && (
-        <ChipDialog
-          chip={edited.chip}
-          choices={choices[edited.chip.field]}
-          onClose={() => setEdited(null)}
-          onApply={(chip) => replace(edited.at, chip)}
-        />
+        <Suspense>
+          <ChipDialog
+            chip={edited.chip}
+            choices={choices[edited.chip.field]}
+            onClose={() => setEdited(null)}
+            onApply={(chip) => replace(edited.at, chip)}
+          />
+        </Suspense>
       )}
     </Bar>
   );
@@ -102,61 +104,4 @@ function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): 
 function wordsOf({ field, test, values }: Chip, choices: readonly Choice[] | undefined): string {
   const names = values.map((value) => choices?.find(({ id }) => id === value)?.name ?? value);
   return `${text.fields[field]} ${text.tests[test]} ${names.join(', ')}`.trim();
-}
-
-const testsOfLists = ['in', 'nin', 'none'] as const;
-const testsOfOrder = ['gte', 'lt', 'none'] as const;
-const testsOfText = ['contains'] as const;
-
-function testsOf(field: ChipField, choices: readonly Choice[] | undefined): readonly ChipTest[] {
-  if (choices) return testsOfLists;
-  return field === 'title' ? testsOfText : testsOfOrder;
-}
-
-interface ChipDialogProps {
-  readonly chip: Chip;
-  readonly choices: readonly Choice[] | undefined;
-  readonly onClose: () => void;
-  readonly onApply: (chip: Chip) => void;
-}
-
-function ChipDialog({ chip, choices, onClose, onApply }: ChipDialogProps): ReactNode {
-  const [test, setTest] = useState(chip.test);
-  const [values, setValues] = useState(chip.values);
-  const { field } = chip;
-  const apply = async (fields: FormData): Promise<unknown> => {
-    const given = choices ? values : [textOf(fields, 'value')].filter((value) => value !== '');
-    if (test === 'none') onApply({ field, test, values: [] });
-    else if (given.length > 0) onApply({ field, test, values: given });
-    return true;
-  };
-  return (
-    <Dialog title={text.fields[field]} isOpen onClose={onClose}>
-      <Form submit={text.apply} onSubmit={apply} onDone={onClose}>
-        <SelectField
-          label={text.test}
-          value={test}
-          options={testsOf(field, choices).map((one) => [one, text.tests[one]])}
-          onPick={(picked) => setTest(picked as ChipTest)}
-        />
-        {test !== 'none' && choices && (
-          <MultiPicker label={text.fields[field]} choices={choices} values={values} onPick={setValues} />
-        )}
-        {test !== 'none' && !choices && (
-          <TextField
-            label={text.value}
-            name="value"
-            type={inputOf(field)}
-            defaultValue={values[0]}
-            required
-          />
-        )}
-      </Form>
-    </Dialog>
-  );
-}
-
-function inputOf(field: ChipField): string {
-  if (field === 'title') return 'text';
-  return field === 'estimate' ? 'number' : 'date';
 }

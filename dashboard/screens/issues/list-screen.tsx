@@ -1,13 +1,12 @@
 // Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
 import { Peek } from '../issue/peek.tsx';
-import { BulkBar } from './bulk-bar.tsx';
 import { useDensity } from './density.ts';
 import { Display } from './display.tsx';
 import { both, type FilterTree } from './filter.ts';
@@ -18,6 +17,8 @@ import type { IssueSearch } from './search.ts';
 import { onGridKey, useSelection } from './selection.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
 import styles from './issues.module.css';
+
+const BulkBar = lazy(() => import('./bulk-bar.tsx'));
 
 interface ListScreenProps {
   readonly title: string;
@@ -188,7 +189,9 @@ function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): ReactNode {
         onSelect={selection.select}
         onMore={list.loadMore}
       />
-      {selection.issues.length > 0 && <BulkBar issues={selection.issues} onClear={selection.clear} />}
+      <Suspense>
+        {selection.issues.length > 0 && <BulkBar issues={selection.issues} onClear={selection.clear} />}
+      </Suspense>
     </div>
   );
 }
