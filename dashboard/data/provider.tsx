@@ -50,6 +50,13 @@ export const queryClient = new QueryClient({
 
 const live = new LiveCache(queryClient);
 
+/** The root element tells programs that watch the page whether it shows the present state. */
+function showState(name: 'connection' | 'loading', value: string): void {
+  document.documentElement.dataset[name] = value;
+}
+
+queryClient.getQueryCache().subscribe(() => showState('loading', String(queryClient.isFetching())));
+
 interface ProviderProps {
   readonly children: ReactNode;
   readonly failed: (error: unknown) => ReactNode;
@@ -101,6 +108,7 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
     };
     return connectFeed(tab.source, tab.exchanged.workspace.id, receive);
   }, [tab]);
+  useEffect(() => showState('connection', connection), [connection]);
   const app = useMemo(
     () => ({ client: tab.client, token: tab.token, session, live, connection, isOutdated }),
     [tab, session, connection, isOutdated],

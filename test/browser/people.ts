@@ -53,7 +53,7 @@ const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violatio
  * Uses the inspector protocol, because the content security policy of the page rejects injected scripts of
  * Playwright.
  */
-async function violationsOf(context: BrowserContext, page: Page): Promise<string[]> {
+export async function violationsOf(context: BrowserContext, page: Page): Promise<string[]> {
   const inspector = await context.newCDPSession(page);
   try {
     const { result, exceptionDetails } = await inspector.send('Runtime.evaluate', {

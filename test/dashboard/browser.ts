@@ -1,0 +1,90 @@
+// Opens the web app in a browser as a signed-in person. Runs under Node.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowser } from '../browser/browser.ts';
+import { violationsOf } from '../browser/people.ts';
+
+export interface Target {
+  readonly url: string;
+  /** Cookie header of the session. */
+  readonly cookie: string;
+  readonly key: string;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** Target of this program, its only argument. */
+export const target = JSON.parse(process.argv[2] ?? '{}') as Target;
+
+/** Screens of a phone. */
+export const phone: BrowserContextOptions = {
+  viewport: { width: 360, height: 740 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+export interface Tab {
+  readonly page: Page;
+  /** Errors that the browser reported: console, policy, failed requests. */
+  readonly complaints: string[];
+  violations(): Promise<string[]>;
+  /** Opens another tab of the same browser. */
+  another(path: string): Promise<Tab>;
+  close(): Promise<void>;
+}
+
+export interface Driver {
+  readonly browser: Browser;
+  open(path: string, options?: BrowserContextOptions & { readonly init?: string }): Promise<Tab>;
+}
+
+export async function openDriver(): Promise<Driver> {
+  const browser = await openBrowser();
+  return {
+    browser,
+    async open(path, { init, ...options } = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      if (init !== undefined) await context.addInitScript(init);
+      const [name = '', value = ''] = target.cookie.split('=');
+      const url = target.url.replace('http:', 'https:');
+      await context.addCookies([{ name, value, url, secure: true, httpOnly: true }]);
+      const complaints: string[] = [];
+      const tabAt = async (at: string): Promise<Tab> => {
+        const page = await context.newPage();
+        page.on('console', (said) => {
+          if (said.type() === 'error' || said.type() === 'warning') complaints.push(`${at}: ${said.text()}`);
+        });
+        page.on('pageerror', (error) => complaints.push(`${at}: ${String(error)}`));
+        await page.goto(target.url + at);
+        return {
+          page,
+          complaints,
+          violations: () => violationsOf(context, page),
+          another: tabAt,
+          close: () => context.close(),
+        };
+      };
+      return tabAt(path);
+    },
+  };
+}
+
+/** Waits until the page is connected to the event stream and has loaded everything. */
+export async function isSettled(page: Page): Promise<void> {
+  await page.locator('html[data-connection=live][data-loading="0"]').waitFor({ state: 'attached' });
+}
+
+/** Calls the API with the key of the workspace. */
+export async function api<T = { id: string; identifier: string }>(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const response = await fetch(`${target.url}/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+export const say = (result: object): void => console.log(JSON.stringify(result));

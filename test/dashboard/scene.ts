@@ -1,0 +1,89 @@
+// A server with the data that the tests of the web app look at, and a signed-in person.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { signIn, type Person } from '../features/sign-in/person.ts';
+import { makeIssues } from '../generated-issues.ts';
+
+const realIssues = join(import.meta.dir, '../../../shared/data/nlbse24-train.csv');
+
+export interface Scene {
+  readonly app: TestApp;
+  readonly person: Person;
+  /** Ids of objects by the name of their path parameter. */
+  readonly ids: Readonly<Record<'board' | 'cycle' | 'project' | 'release' | 'view' | 'webhook', string>>;
+  stop(): Promise<void>;
+}
+
+/** Titles and descriptions: 1,500 real ones where they are at hand, otherwise generated ones. */
+function issueTexts(): { title: string; description: string }[] {
+  const { fresh, learn } = existsSync(realIssues)
+    ? { fresh: readFileSync(realIssues, 'utf8'), learn: '' }
+    : makeIssues({ teams: 1, learn: 0, fresh: 1_500, seed: 30 });
+  const rows = parse(fresh === '' ? learn : fresh, { columns: true }) as { title: string; body: string }[];
+  return rows.map(({ title, body }) => ({ title: title.slice(0, 500), description: body.slice(0, 20_000) }));
+}
+
+const v1 = '/api/v1';
+
+/** @param role of the signed-in person */
+export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Scene> {
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('received') });
+  const app = await startApp({ clock: createSystemClock(), flags: { egressAllow: '127.0.0.0/8' } });
+  const post = async (path: string, body: object, headers?: Record<string, string>): Promise<Json> => {
+    const { status, json, text } = await app.call('POST', v1 + path, body, headers);
+    if (status >= 300) throw new Error(`${path}: ${text}`);
+    return json;
+  };
+  const member = await post('/members', { name: 'Ana', role });
+  const person = await signIn(app, app.workspace, member.id);
+  const texts = issueTexts();
+  for (let at = 0; at < texts.length; at += 100)
+    await post('/issues/bulk', {
+      issues: texts.slice(at, at + 100).map((text) => ({ team: 'ENG', ...text })),
+    });
+  const ids = await makeObjects(post, `http://127.0.0.1:${receiver.port}/`);
+  await makeTriage(app, post);
+  return {
+    app,
+    person,
+    ids,
+    async stop() {
+      await app.stop();
+      await receiver.stop(true);
+    },
+  };
+}
+
+type Post = (path: string, body: object, headers?: Record<string, string>) => Promise<Json>;
+
+async function makeObjects(post: Post, receiver: string): Promise<Scene['ids']> {
+  const board = await post('/boards', { name: 'Work', team: 'ENG' });
+  const dayMs = 86_400_000;
+  const [startsAt, endsAt] = [-3, 11].map((days) => new Date(Date.now() + days * dayMs).toISOString());
+  const cycle = await post('/cycles', { team: 'ENG', startsAt, endsAt });
+  const project = await post('/projects', { name: 'Launch' });
+  const pipeline = await post('/pipelines', { name: 'Production' });
+  const release = await post('/releases', { name: 'First', tag: 'v1', pipelineId: pipeline.id });
+  const view = await post('/views', { name: 'Crashes', filter: { title: { contains: 'crash' } } });
+  const webhook = await post('/webhooks', { url: receiver, events: ['label.*'] });
+  await post('/labels', { name: 'from the scene' });
+  await post('/issues', { team: 'ENG', title: 'To be approved' }, { 'Tatami-Mode': 'propose' });
+  return {
+    board: board.id,
+    cycle: cycle.id,
+    project: project.id,
+    release: release.id,
+    view: view.id,
+    webhook: webhook.id,
+  };
+}
+
+/** Issues that wait in the triage state. */
+async function makeTriage(app: TestApp, post: Post): Promise<void> {
+  const { json } = await app.call('GET', `${v1}/workflows?team=ENG`);
+  const triage = json.data.find(({ type }: Json) => type === 'triage');
+  for (let at = 1; at <= 12; at++)
+    await post('/issues', { team: 'ENG', title: `Untriaged ${at}`, stateId: triage.id });
+}
