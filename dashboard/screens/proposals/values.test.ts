@@ -37,9 +37,9 @@ test('a long text shows its changed lines between all of its other lines', () =>
   expect(partsOf('x\n'.repeat(1_500), 'y\n'.repeat(1_500))).toBeNull();
 });
 
-test('an item in front leaves the others unchanged', () => {
-  const kinds = partsOf(['a', 'b', 'c'], ['new', 'a', 'b', 'c'])?.map(({ kind }) => kind);
-  expect(kinds).toEqual(['added', 'same', 'same', 'same']);
+test('items in front leave the others unchanged', () => {
+  const kinds = partsOf(['a', 'b'], ['new', 'newer', 'a', 'b'])?.map(({ kind }) => kind);
+  expect(kinds).toEqual(['added', 'added', 'same', 'same']);
 });
 
 test('unseen characters of an item are written as escapes', () => {
