@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { AuditEntry, AuditLogQuery } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import type { ReactNode } from 'react';
@@ -114,7 +114,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): Reac
                 <code>{action}</code>
               </td>
               <td>
-                <code>{target.id}</code>
+                <Target target={target} />
               </td>
               <td>{details?.changed.join(', ')}</td>
               <td>
@@ -125,5 +125,27 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): Reac
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Screens that show one object. */
+const screens = {
+  issue: '/issues/$identifier',
+  project: '/projects/$id',
+  cycle: '/cycles/$id',
+  board: '/boards/$id',
+  view: '/views/$id',
+  release: '/releases/$id',
+  webhook: '/webhooks/$id',
+  proposal: '/proposals/$id',
+} as const;
+
+function Target({ target: { kind, id } }: Pick<AuditEntry, 'target'>): ReactNode {
+  const shown = <code>{id}</code>;
+  if (!(kind in screens)) return shown;
+  return (
+    <Link to={screens[kind as keyof typeof screens]} params={{ id, identifier: id }}>
+      {shown}
+    </Link>
   );
 }

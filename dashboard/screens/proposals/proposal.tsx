@@ -10,7 +10,7 @@ import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { Failed, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
-import { valueText } from './values.ts';
+import { partsOf, valueText, type DiffPart } from './values.ts';
 import styles from './proposals.module.css';
 
 type Effect = Proposal['effects'][number];
@@ -124,19 +124,57 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
         </thead>
         <tbody>
           {fields.map(({ name: field, before, after }) => (
-            <tr key={field}>
-              <th scope="row">{field}</th>
-              <td className={styles.value}>
-                <del>{valueText(before)}</del>
-              </td>
-              <td className={styles.value}>
-                <ins>{valueText(after)}</ins>
-              </td>
-            </tr>
+            <FieldRow key={field} name={field} before={before} after={after} />
           ))}
         </tbody>
       </table>
     </section>
+  );
+}
+
+interface FieldRowProps {
+  readonly name: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+function FieldRow({ name, before, after }: FieldRowProps): ReactNode {
+  const parts = partsOf(before, after);
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      {parts ? (
+        <td className={styles.value} colSpan={2}>
+          <ul>
+            {parts.map((part, at) => (
+              // The order is fixed, and parts may be equal.
+              <Part key={at} part={part} />
+            ))}
+          </ul>
+        </td>
+      ) : (
+        <>
+          <td className={styles.value}>
+            <del>{valueText(before)}</del>
+          </td>
+          <td className={styles.value}>
+            <ins>{valueText(after)}</ins>
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+function Part({ part: { kind, text: value } }: { readonly part: DiffPart }): ReactNode {
+  if (kind === 'same') return <li>{value}</li>;
+  const Mark = kind === 'removed' ? 'del' : 'ins';
+  return (
+    <li>
+      <span className="only-read">{text[kind]} </span>
+      <span aria-hidden="true">{kind === 'removed' ? '− ' : '+ '}</span>
+      <Mark>{value}</Mark>
+    </li>
   );
 }
 

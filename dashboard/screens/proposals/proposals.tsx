@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { Proposal, ProposalQuery } from '@tatami/sdk/client';
+import { ApiCallError, type Proposal, type ProposalQuery } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
@@ -107,6 +107,10 @@ function ProposalTable({ proposals }: { readonly proposals: readonly Proposal[] 
   );
 }
 
+/** True for a failure that all further approvals would have too. */
+const isCommon = (error: unknown): boolean =>
+  error instanceof ApiCallError && (error.status === 0 || error.code === 'recent_sign_in_required');
+
 interface ApproveAllProps {
   readonly proposals: readonly Proposal[];
   readonly onDone: () => void;
@@ -116,15 +120,18 @@ function ApproveAll({ proposals, onDone }: ApproveAllProps): ReactNode {
   const client = useClient();
   const [asks, setAsks] = useState(false);
   const approve = async (): Promise<void> => {
+    let done = 0;
     let failed = 0;
     for (const { id, revision } of proposals)
       try {
         await client.proposals.approve(id, { revision });
+        done++;
       } catch (error) {
         // The first failure says what to do, such as to confirm the sign-in.
         if (failed++ === 0) notifyProblem(error);
+        if (isCommon(error)) break;
       }
-    notify(text.approvedAll(proposals.length - failed, failed));
+    if (done > 0 || failed > 1) notify(text.approvedAll(done, failed));
     onDone();
   };
   return (

@@ -1,12 +1,13 @@
 // Deliveries of one endpoint, or of all, by state. The filters are in the URL.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery, WebhookDeliveriesQuery } from '@tatami/sdk/client';
+import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import type { ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/fields.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
@@ -17,6 +18,7 @@ interface DeliverySearch {
   readonly status?: string;
   readonly eventType?: string;
   readonly since?: string;
+  readonly until?: string;
 }
 
 const statuses = Object.entries(text.deliveryStatus);
@@ -26,12 +28,13 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
   const client = useClient();
   const navigate = useNavigate();
   const search: DeliverySearch = useSearch({ strict: false });
-  const { status, eventType, since } = search;
+  const { status, eventType, since, until } = search;
   const query = {
     limit: 50,
     ...(status !== undefined && { status }),
     ...(eventType !== undefined && { eventType }),
-    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...timeOf('since', since),
+    ...timeOf('until', until),
   } as WebhookDeliveriesQuery;
   const deliveries = usePages(
     ['deliveries', webhook ?? 'all', search],
@@ -61,24 +64,48 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
           </Button>
         ))}
       </div>
-      <div className="row wrap">
-        <TextField
-          label={text.eventType}
-          defaultValue={eventType}
-          onBlur={({ target }) => set({ eventType: target.value.trim() })}
-        />
-        <TextField
-          label={text.since}
-          type="datetime-local"
-          defaultValue={since}
-          onBlur={({ target }) => set({ since: target.value })}
-        />
-      </div>
+      <Fields search={search} onChange={set} />
       <Paged pages={deliveries} empty={<Empty title={text.noDeliveries} hint={text.noDeliveriesHint} />}>
         {(items) => <DeliveryTable deliveries={items} onReplayed={deliveries.reload} />}
       </Paged>
     </>
   );
+}
+
+interface FieldsProps {
+  readonly search: DeliverySearch;
+  readonly onChange: (part: DeliverySearch) => void;
+}
+
+function Fields({ search, onChange }: FieldsProps): ReactNode {
+  return (
+    <div className="row wrap">
+      <SelectField
+        label={text.eventType}
+        value={search.eventType ?? ''}
+        options={[['', text.all], ...EVENT_TYPES.map((type) => [type, type] as const)]}
+        onPick={(type) => onChange({ eventType: type })}
+      />
+      <TextField
+        label={text.since}
+        type="datetime-local"
+        defaultValue={search.since}
+        onBlur={({ target }) => onChange({ since: target.value })}
+      />
+      <TextField
+        label={text.until}
+        type="datetime-local"
+        defaultValue={search.until}
+        onBlur={({ target }) => onChange({ until: target.value })}
+      />
+    </div>
+  );
+}
+
+/** A time of the URL that is none is ignored. */
+function timeOf(name: 'since' | 'until', value: string | undefined): object {
+  const ms = Date.parse(value ?? '');
+  return Number.isNaN(ms) ? {} : { [name]: new Date(ms).toISOString() };
 }
 
 interface DeliveryTableProps {

@@ -47,7 +47,7 @@ export default function DeliveryPage(): ReactNode {
         <section className="stack">
           <h2>{text.requestBody}</h2>
           <p className="soft">{text.size(new Blob([payload]).size)}</p>
-          <pre>{payload}</pre>
+          <Lines name={text.requestBody}>{payload}</Lines>
         </section>
         {attemptList.map((attempt) => (
           <Attempt key={attempt.number} attempt={attempt} />
@@ -98,17 +98,7 @@ function Actions({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode
 type AttemptOf = DeliveryDetail['attemptList'][number];
 
 function Attempt({ attempt }: { readonly attempt: AttemptOf }): ReactNode {
-  const {
-    number,
-    at,
-    latencyMs,
-    statusCode,
-    error,
-    requestHeaders,
-    responseHeaders,
-    responseBody,
-    truncated,
-  } = attempt;
+  const { number, at, latencyMs, statusCode, error, requestHeaders, responseHeaders } = attempt;
   return (
     <section className="card stack">
       <div className="row wrap">
@@ -120,22 +110,41 @@ function Attempt({ attempt }: { readonly attempt: AttemptOf }): ReactNode {
       </div>
       <details>
         <summary>{text.requestHeaders}</summary>
-        <pre>{linesOf(requestHeaders)}</pre>
+        <Lines name={text.requestHeaders}>{linesOf(requestHeaders)}</Lines>
       </details>
       {responseHeaders && (
         <details>
           <summary>{text.responseHeaders}</summary>
-          <pre>{linesOf(responseHeaders)}</pre>
+          <Lines name={text.responseHeaders}>{linesOf(responseHeaders)}</Lines>
         </details>
       )}
-      {responseBody !== null && (
-        <>
-          <h3>{text.responseBody}</h3>
-          {truncated && <p className="soft">{text.truncated}</p>}
-          <pre>{responseBody}</pre>
-        </>
-      )}
+      <Answer attempt={attempt} />
     </section>
+  );
+}
+
+function Answer({ attempt }: { readonly attempt: AttemptOf }): ReactNode {
+  const { responseBody, responseBodyEncoding, truncated } = attempt;
+  if (responseBody === null) return null;
+  const isText = responseBodyEncoding !== 'base64';
+  return (
+    <>
+      <h3>{text.responseBody}</h3>
+      <p className="soft">
+        {text.size(isText ? new Blob([responseBody]).size : atob(responseBody).length)}{' '}
+        {!isText && text.base64} {truncated && text.truncated}
+      </p>
+      {responseBody !== '' && <Lines name={text.responseBody}>{responseBody}</Lines>}
+    </>
+  );
+}
+
+/** Text that may scroll. It takes the focus, so that the keyboard can scroll it. */
+function Lines({ name, children }: { readonly name: string; readonly children: string }): ReactNode {
+  return (
+    <pre tabIndex={0} role="region" aria-label={name}>
+      {children}
+    </pre>
   );
 }
 

@@ -1,44 +1,29 @@
-import type { EventPattern, Webhook, WebhookReplay } from '@tatami/sdk/client';
+import type { Webhook, WebhookReplay } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import { useState, type ReactNode } from 'react';
 import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import { MultiPicker } from '../../parts/picker.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
+import { bodyOf, draftOf, emptyWebhook, patchOf, type WebhookDraft } from './draft.ts';
+import { WebhookFields } from './webhook-fields.tsx';
 
 interface FormProps {
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** All events, those of each resource, and each type. */
-const patterns = ['*', ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`)), ...EVENT_TYPES].map(
-  (id) => ({ id, name: id }),
-);
-
-interface WebhookDraft {
-  readonly url: string;
-  readonly description: string;
-  readonly events: readonly string[];
-}
-
 export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
   const write = useWrite();
   // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
-  const [draft, setDraft, forget] = useRetained<WebhookDraft>('webhook', {
-    url: '',
-    description: '',
-    events: ['issue.*'],
-  });
+  const [draft, setDraft, forget] = useRetained<WebhookDraft>('webhook', emptyWebhook);
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) return <SecretDialog title={text.webhookCreated} secret={secret} onClose={onClose} />;
   const create = async (): Promise<unknown> => {
-    const made = await write((client) =>
-      client.webhooks.create({ ...draft, events: draft.events as readonly EventPattern[] }),
-    );
+    const made = await write((client) => client.webhooks.create(bodyOf(draft)));
     if (!made) return null;
     forget();
     setSecret(made.secret);
@@ -48,24 +33,7 @@ export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
   return (
     <Dialog title={text.newWebhook} isOpen onClose={onClose}>
       <Form submit={text.newWebhook} onSubmit={create} onDone={onClose}>
-        <TextField
-          label={text.url}
-          type="url"
-          value={draft.url}
-          onChange={({ target }) => setDraft({ ...draft, url: target.value })}
-          required
-        />
-        <TextField
-          label={text.description}
-          value={draft.description}
-          onChange={({ target }) => setDraft({ ...draft, description: target.value })}
-        />
-        <MultiPicker
-          label={text.chooseEvents}
-          choices={patterns}
-          values={draft.events}
-          onPick={(events) => setDraft({ ...draft, events })}
-        />
+        <WebhookFields draft={draft} onChange={setDraft} />
       </Form>
     </Dialog>
   );
@@ -77,15 +45,10 @@ export function EditWebhook({
   onDone,
 }: FormProps & { readonly webhook: Webhook }): ReactNode {
   const write = useWrite();
-  const [events, setEvents] = useState(webhook.events);
-  const save = async (fields: FormData): Promise<unknown> => {
+  const [draft, setDraft] = useState(() => draftOf(webhook));
+  const save = async (): Promise<unknown> => {
     const saved = await write(
-      (client) =>
-        client.webhooks.update(webhook.id, {
-          url: textOf(fields, 'url'),
-          description: textOf(fields, 'description'),
-          events: events as readonly EventPattern[],
-        }),
+      (client) => client.webhooks.update(webhook.id, patchOf(draft, webhook)),
       text.saved,
     );
     onDone();
@@ -93,10 +56,8 @@ export function EditWebhook({
   };
   return (
     <Dialog title={text.settings} isOpen onClose={onClose}>
-      <Form submit={text.settings} onSubmit={save} onDone={onClose}>
-        <TextField label={text.url} name="url" type="url" defaultValue={webhook.url} required />
-        <TextField label={text.description} name="description" defaultValue={webhook.description} />
-        <MultiPicker label={text.chooseEvents} choices={patterns} values={events} onPick={setEvents} />
+      <Form submit={common.save} onSubmit={save} onDone={onClose}>
+        <WebhookFields draft={draft} onChange={setDraft} />
       </Form>
     </Dialog>
   );

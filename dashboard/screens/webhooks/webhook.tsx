@@ -78,7 +78,8 @@ function Actions({
 }
 
 function Health({ webhook }: { readonly webhook: Webhook }): ReactNode {
-  const { enabled, description, events, previousSecretExpiresAt, previousSecretLastSucceededAt } = webhook;
+  const { enabled, description, events, filter, previousSecretExpiresAt, previousSecretLastSucceededAt } =
+    webhook;
   return (
     <div className={enabled ? 'notice' : 'notice warning'}>
       <p>
@@ -87,6 +88,11 @@ function Health({ webhook }: { readonly webhook: Webhook }): ReactNode {
       <p>
         {text.events}: {events.join(', ')}
       </p>
+      {filter !== null && (
+        <p>
+          {text.filter}: <code>{JSON.stringify(filter)}</code>
+        </p>
+      )}
       {previousSecretExpiresAt !== null && (
         <p>
           {text.overlap} <Time at={previousSecretExpiresAt} />.

@@ -1,0 +1,62 @@
+// Input of the forms of a webhook.
+import type { EventFilter, EventPattern, Webhook, WebhookCreate, WebhookPatch } from '@tatami/sdk/client';
+import { text } from '../../text/developers.ts';
+
+export interface WebhookDraft {
+  readonly url: string;
+  readonly description: string;
+  readonly events: readonly string[];
+  /** JSON; empty for all events. */
+  readonly filter: string;
+  readonly ordering: Webhook['ordering'];
+}
+
+export const emptyWebhook: WebhookDraft = {
+  url: '',
+  description: '',
+  events: ['issue.*'],
+  filter: '',
+  ordering: 'none',
+};
+
+export function draftOf({ url, description, events, filter, ordering }: Webhook): WebhookDraft {
+  return {
+    url,
+    description,
+    events,
+    filter: filter === null ? '' : JSON.stringify(filter, null, 2),
+    ordering,
+  };
+}
+
+/** @throws Error for a filter that is not a JSON object */
+export function bodyOf({ url, description, events, filter, ordering }: WebhookDraft): WebhookCreate {
+  return {
+    url: url.trim(),
+    description: description.trim(),
+    events: events as readonly EventPattern[],
+    filter: filterOf(filter),
+    ordering,
+  };
+}
+
+/**
+ * The API shows values in the query of a URL as `…`, and refuses to write them, so a URL is only sent if it was
+ * changed.
+ * @throws Error for a filter that is not a JSON object
+ */
+export function patchOf(draft: WebhookDraft, { url: shown }: Pick<Webhook, 'url'>): WebhookPatch {
+  const { url, ...others } = bodyOf(draft);
+  return url === shown ? others : { url, ...others };
+}
+
+function filterOf(json: string): EventFilter | null {
+  if (json.trim() === '') return null;
+  try {
+    const filter: unknown = JSON.parse(json);
+    if (typeof filter === 'object' && filter !== null && !Array.isArray(filter)) return filter as EventFilter;
+  } catch {
+    // The message below says what is expected.
+  }
+  throw new Error(text.badFilter);
+}
