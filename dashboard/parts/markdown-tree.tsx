@@ -2,7 +2,7 @@
 // servers load on a click, so that a text neither runs code nor tells its author who reads it.
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
-import type { Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
+import type { Heading, Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
 import { gfm } from 'micromark-extension-gfm';
 import { createElement, Fragment, useState, type ReactNode } from 'react';
 import { text } from '../text/markdown.ts';
@@ -16,7 +16,27 @@ export default function MarkdownTree({ source }: { readonly source: string }): R
 }
 
 function parse(source: string): Root {
-  return fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const root = fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  placeHeadings(root);
+  return root;
+}
+
+/** Level of the heading above a text. */
+const levelAbove = 2;
+const levelMax = 6;
+
+/** Levels of the headings of a text. They follow those of the page without a gap, as screen readers need. */
+const levels = new WeakMap<Heading, number>();
+
+function placeHeadings({ children }: Root): void {
+  const headings = children.filter((child) => child.type === 'heading');
+  const depths = [...new Set(headings.map(({ depth }) => depth))].toSorted();
+  let before = levelAbove;
+  for (const heading of headings) {
+    const wanted = levelAbove + 1 + depths.indexOf(heading.depth);
+    before = Math.min(levelMax, wanted, before + 1);
+    levels.set(heading, before);
+  }
 }
 
 function parts(node: Nodes, depth: number): ReactNode {
@@ -45,8 +65,8 @@ function elementOf(node: RootContent, depth: number): ReactNode {
     case 'html':
       return node.value;
     case 'heading':
-      // Headings of a text are below those of the page.
-      return createElement(`h${Math.min(6, node.depth + 2)}`, null, parts(node, depth));
+      // A heading inside of a quotation or list is none of the page.
+      return createElement(levels.has(node) ? `h${levels.get(node)}` : 'strong', null, parts(node, depth));
     case 'list':
       return createElement(
         node.ordered === true ? 'ol' : 'ul',
@@ -68,7 +88,8 @@ function leafOf(node: RootContent, depth: number): ReactNode {
       return <code>{node.value}</code>;
     case 'code':
       return (
-        <pre>
+        // Long lines scroll, also by keyboard.
+        <pre tabIndex={0}>
           <code>{node.value}</code>
         </pre>
       );

@@ -65,9 +65,16 @@ test('identifiers of issues are links, in text alone', () => {
 test('tables, task lists and code keep their structure', () => {
   expect(render('| a |\n|---|\n| b |')).toContain('<td>b</td>');
   expect(render('- [x] done')).toContain('type="checkbox"');
-  expect(render('```ts\nconst a = 1;\n```')).toBe('<pre><code>const a = 1;</code></pre>');
+  expect(render('```ts\nconst a = 1;\n```')).toBe('<pre tabindex="0"><code>const a = 1;</code></pre>');
 });
 
 test('deep nesting ends', () => {
   expect(render('> '.repeat(500) + 'x')).toContain('nested too deeply');
+});
+
+test('headings follow those of the page without a gap', () => {
+  const levelsOf = (source: string): string[] =>
+    [...render(source).matchAll(/<(h\d)/g)].map(([, tag]) => tag!);
+  expect(levelsOf('# a\n### b\n# c')).toEqual(['h3', 'h4', 'h3']);
+  expect(levelsOf('### a\n# b')).toEqual(['h3', 'h3']);
 });

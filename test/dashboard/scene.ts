@@ -66,7 +66,11 @@ async function makeObjects(post: Post, receiver: string): Promise<Scene['ids']> 
   const project = await post('/projects', { name: 'Launch' });
   const pipeline = await post('/pipelines', { name: 'Production' });
   const release = await post('/releases', { name: 'First', tag: 'v1', pipelineId: pipeline.id });
-  const view = await post('/views', { name: 'Crashes', filter: { title: { contains: 'crash' } } });
+  const view = await post('/views', {
+    name: 'Crashes',
+    visibility: 'shared',
+    filter: { title: { contains: 'crash' } },
+  });
   const webhook = await post('/webhooks', { url: receiver, events: ['label.*'] });
   await post('/labels', { name: 'from the scene' });
   await post('/issues', { team: 'ENG', title: 'To be approved' }, { 'Tatami-Mode': 'propose' });

@@ -23,7 +23,8 @@ export function Description({ issue }: { readonly issue: Issue }): ReactNode {
   const [edit, setEdit] = useState<Edit | null>(null);
   if (!edit)
     return (
-      <section className="stack" aria-label={text.description}>
+      <section className="stack">
+        <h2 className="only-read">{text.description}</h2>
         {issue.description === '' ? (
           <p className="soft">{text.noDescription}</p>
         ) : (

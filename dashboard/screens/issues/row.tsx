@@ -117,7 +117,6 @@ export function GroupRow({
     <div
       role="row"
       aria-rowindex={index + 1}
-      aria-expanded={!isCollapsed}
       data-index={index}
       tabIndex={isFocused ? 0 : -1}
       className={`${styles.row} ${styles.group}`}
@@ -128,6 +127,7 @@ export function GroupRow({
           type="button"
           tabIndex={-1}
           className={styles.toggle}
+          aria-expanded={!isCollapsed}
           aria-label={isCollapsed ? text.expand(name) : text.collapse(name)}
           onClick={() => onToggle(group.key)}
         >
