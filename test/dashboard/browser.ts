@@ -50,9 +50,10 @@ export async function openDriver(): Promise<Driver> {
       const tabAt = async (at: string): Promise<Tab> => {
         const page = await context.newPage();
         page.on('console', (said) => {
-          if (said.type() === 'error' || said.type() === 'warning') complaints.push(`${at}: ${said.text()}`);
+          if (said.type() === 'error' || said.type() === 'warning')
+            complaints.push(`${page.url()}: ${said.text()} ${said.location().url}`);
         });
-        page.on('pageerror', (error) => complaints.push(`${at}: ${String(error)}`));
+        page.on('pageerror', (error) => complaints.push(`${page.url()}: ${String(error)}`));
         await page.goto(target.url + at);
         return {
           page,
