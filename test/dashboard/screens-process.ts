@@ -1,6 +1,7 @@
 // Opens every screen in both themes and on a phone. Prints violations of axe, browser errors, titles, and screens that
 // are wider than the phone.
-import { isSettled, openDriver, phone, say, target } from './browser.ts';
+import { openDriver, phone, say, target } from './browser.ts';
+import { isSettled } from '../browser/people.ts';
 
 const { ids } = target;
 const screens = [

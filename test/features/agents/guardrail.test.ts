@@ -177,6 +177,7 @@ test('only the shown change is approved, and a changed target is shown to the pe
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Moved by the agent' });
   await rest('PATCH', `/issues/${issue.id}`, { title: 'Moved by a person' });
   expect(await approve(proposalId)).toBe(409);
+  expect(await approve(proposalId)).toBe(409);
   expect((await issueNow(issue.id)).title).toBe('Moved by a person');
   expect(await approve(proposalId, 2)).toBe(200);
   expect((await issueNow(issue.id)).title).toBe('Moved by the agent');
