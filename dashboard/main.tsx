@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { AppProvider } from './data/provider.tsx';
 import { applyTheme } from './data/theme.ts';
 import { startShortcuts } from './parts/shortcuts.ts';
-import { Failed, Loading } from './parts/states.tsx';
+import { FailedScreen, Loading } from './parts/states.tsx';
 import { router } from './routes.tsx';
 import './style/tokens.css';
 import './style/base.css';
@@ -16,7 +16,7 @@ createRoot(document.getElementById('app')!).render(
   <StrictMode>
     <AppProvider
       waiting={<Loading />}
-      failed={(error) => <Failed error={error} retry={() => location.reload()} />}
+      failed={(error) => <FailedScreen error={error} retry={() => location.reload()} />}
     >
       <RouterProvider router={router} />
     </AppProvider>

@@ -7,7 +7,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { Failed, Loading } from './parts/states.tsx';
+import { FailedScreen, Loading } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { boardSearch } from './screens/boards/search.ts';
 import { inboxSearch } from './screens/inbox/search.ts';
@@ -162,8 +162,8 @@ export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error }) => <Failed error={error} />,
-  defaultNotFoundComponent: () => <Failed error={null} />,
+  defaultErrorComponent: ({ error }) => <FailedScreen error={error} />,
+  defaultNotFoundComponent: () => <FailedScreen error={null} />,
 });
 
 declare module '@tanstack/react-router' {

@@ -23,12 +23,15 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'tatami-guards-'));
     for (const folder of [
+      'build',
       'core',
+      'dashboard',
       'docs',
       'sdk',
       'plugins',
       'test',
       'package.json',
+      'bun.lock',
       'bunfig.toml',
       'tsconfig.json',
     ])

@@ -81,37 +81,64 @@ export function Empty({ title, hint, action }: EmptyProps): ReactNode {
   );
 }
 
-/** Explains a failed request. Unknown objects and those of others look the same. */
-export function Failed({
-  error,
-  retry,
-}: {
+interface FailedProps {
+  /** Null for an unknown path. */
   readonly error: unknown;
   readonly retry?: () => void;
-}): ReactNode {
-  if (error instanceof ApiCallError && error.status === 404)
-    return (
-      <Empty
-        title={text.notFound}
-        hint={text.notFoundHint}
-        action={
-          <a className={buttonClass()} href="/">
-            {text.home}
-          </a>
-        }
-      />
-    );
-  const isStale = error instanceof ApiCallError && error.code === 'recent_sign_in_required';
+}
+
+/** Explains a failed request. Unknown objects and those of others look the same. */
+export function Failed(props: FailedProps): ReactNode {
   return (
-    <div className={styles.message} role="alert">
-      <h2>{isStale ? text.confirmSignIn : text.somethingFailed}</h2>
-      <p>{isStale ? text.confirmSignInHint : messageOf(error)}</p>
+    <div className={styles.message} role={isMissing(props.error) ? undefined : 'alert'}>
+      <h2>{titleOf(props.error)}</h2>
+      <Explanation {...props} />
+    </div>
+  );
+}
+
+/** Explains a failed request instead of a screen. */
+export function FailedScreen(props: FailedProps): ReactNode {
+  return (
+    <Screen title={titleOf(props.error)}>
+      <div className={styles.message} role={isMissing(props.error) ? undefined : 'alert'}>
+        <Explanation {...props} />
+      </div>
+    </Screen>
+  );
+}
+
+const isMissing = (error: unknown): boolean =>
+  error === null || (error instanceof ApiCallError && error.status === 404);
+
+const isStale = (error: unknown): boolean =>
+  error instanceof ApiCallError && error.code === 'recent_sign_in_required';
+
+function titleOf(error: unknown): string {
+  if (isMissing(error)) return text.notFound;
+  return isStale(error) ? text.confirmSignIn : text.somethingFailed;
+}
+
+function Explanation({ error, retry }: FailedProps): ReactNode {
+  if (isMissing(error))
+    return (
+      <>
+        <p className="soft">{text.notFoundHint}</p>
+        <a className={buttonClass()} href="/">
+          {text.home}
+        </a>
+      </>
+    );
+  const isOld = isStale(error);
+  return (
+    <>
+      <p>{isOld ? text.confirmSignInHint : messageOf(error)}</p>
       {error instanceof ApiCallError && error.requestId !== null && (
         <p className="soft">{text.requestId(error.requestId)}</p>
       )}
-      {isStale && <Button onClick={() => leaveToSignIn('/sign-in/again')}>{text.confirmSignIn}</Button>}
-      {!isStale && retry && <Button onClick={retry}>{text.retry}</Button>}
-    </div>
+      {isOld && <Button onClick={() => leaveToSignIn('/sign-in/again')}>{text.confirmSignIn}</Button>}
+      {!isOld && retry && <Button onClick={retry}>{text.retry}</Button>}
+    </>
   );
 }
 

@@ -120,13 +120,17 @@ try {
   const toRaise = await ana.does({ do: 'go', url: raising.url });
   check(
     'the page names the agent, the person it acts for, and the changes',
-    /Tidy, for Ben,[^]*priority\tnone\turgent/.test(toRaise.text),
+    /Ben through Tidy[^]*priority\tnone\turgent/.test(toRaise.text),
     toRaise.text,
   );
-  const raised = await ana.does({ do: 'press', name: 'Approve' });
+  const raised = await ana.does({ do: 'click', name: 'Approve', then: 'Approved' });
   check('an approval is applied at once', (await issueOf(crash.id)).priority === 'urgent', raised.text);
   const toDelete = await ana.does({ do: 'go', url: deleting.url });
-  await ana.does({ do: 'fill', label: 'Reason', text: 'Berlin is real' }, { do: 'press', name: 'Reject' });
+  await ana.does(
+    { do: 'click', name: 'Reject', then: 'Reason' },
+    { do: 'fill', label: 'Reason', text: 'Berlin is real' },
+    { do: 'click', name: 'Reject', then: 'Rejected' },
+  );
   check('a rejection changes nothing', (await issueOf(trial.id)).deletedAt === null);
   check(
     'axe finds nothing on these pages',

@@ -1,10 +1,14 @@
 // The API reference works offline, and no public page shows data of a workspace.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
+import { signIn } from '../features/sign-in/person.ts';
 
 let app: TestApp;
+/** The cookie header of a signed-in person. */
+let cookie: string;
 beforeAll(async () => {
   app = await startApp();
+  ({ cookie } = await signIn(app));
 });
 afterAll(() => app.stop());
 
@@ -43,25 +47,36 @@ test('/docs loads its script from this server only, with the headers of every re
     expect(always.filter((name) => !headers.has(name))).toEqual([]);
 });
 
-test('the root page links to the account, the reference, the guides and the OpenAPI document', async () => {
-  const page = await app.clientOf(null)('GET', '/');
-  const [, main = ''] = page.text.split('<main>');
-  const links = [...main.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
-  const linkPaths = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
-  expect(links).toEqual(linkPaths.map((path) => `${app.url}${path}`));
-  for (const link of links) expect((await fetch(link)).status).toBe(200);
+test('the root page and the page of an issue lead a signed-out person to the sign-in and back', async () => {
+  for (const path of ['/', '/issues/ENG-1?view=mine']) {
+    const { status, headers, text } = await app.clientOf(null)('GET', path);
+    const to = new URL(headers.get('location')!);
+    expect([status, to.origin + to.pathname, to.searchParams.get('to')]).toEqual([
+      ...[303, `${app.url}/sign-in`, path],
+    ]);
+    expect(text).toBe('');
+  }
 });
 
-test('the page of an issue explains how to read it, and is identical for issues that do not exist', async () => {
+test('the page of an issue is the web app, and is identical for issues that do not exist', async () => {
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Very secret title' });
-  const here = await app.clientOf(null)('GET', '/issues/ENG-1');
-  const nowhere = await app.clientOf(null)('GET', '/issues/ENG-2');
-  expect(here.status).toBe(200);
-  expect(here.text).not.toContain('secret');
-  expect(nowhere.text.replaceAll('ENG-2', 'ENG-1')).toBe(here.text);
-  const [, address = ''] = /curl '([^']+)'/.exec(here.text) ?? [];
-  const reply = await app.call('GET', address.slice(app.url.length));
-  expect(reply.json.title).toBe('Very secret title');
-  expect((await app.clientOf(null)('GET', '/issues/eng-1')).status).toBe(200);
-  expect((await app.clientOf(null)('GET', '/issues/<script>')).status).toBe(404);
+  const visit = (path: string, headers = {}) => app.clientOf(null)('GET', path, undefined, headers);
+  const [here, nowhere] = await Promise.all(
+    ['/issues/ENG-1', '/issues/ENG-2'].map((path) => visit(path, { cookie })),
+  );
+  expect([here!.status, nowhere!.status]).toEqual([200, 200]);
+  expect(here!.text).toContain('<div id="app"></div>');
+  expect(here!.text).not.toContain('secret');
+  expect(nowhere!.text).toBe(here!.text);
+  const [out, outNowhere] = await Promise.all(['/issues/ENG-1', '/issues/ENG-2'].map((path) => visit(path)));
+  expect(out!.text).not.toContain('secret');
+  expect([outNowhere!.status, outNowhere!.text]).toEqual([out!.status, out!.text]);
+});
+
+test('the reference links to the web app, the account, the guides and the OpenAPI document', async () => {
+  for (const path of ['/', '/issues', '/account', '/docs/guides', '/api/v1/openapi.json'])
+    expect([path, (await app.clientOf(null)('GET', path, undefined, { cookie })).status]).toEqual([
+      path,
+      200,
+    ]);
 });

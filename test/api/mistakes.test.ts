@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sources } from '../imports.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+import { signIn } from '../features/sign-in/person.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -71,7 +72,7 @@ test('null as a neighbor moves a card or a sub-issue to an end', async () => {
 test('a missing path returns a page to browsers and a JSON error to all other clients', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const anybody = app.clientOf(null);
-  for (const path of ['/nothing/here', '/issues/<b>', '/docs/guides/nothing']) {
+  for (const path of ['/nothing/here', '/nothing/<b>', '/docs/guides/nothing']) {
     const page = await anybody('GET', path, undefined, browser);
     expect([path, page.status, page.headers.get('content-type')]).toEqual([
       path,
@@ -140,7 +141,14 @@ test('the server has an icon in both formats, and pages link to it', async () =>
     expect(response.headers.get('cache-control')).toContain('max-age');
     expect([...new Uint8Array(await response.arrayBuffer())].slice(0, start.length)).toEqual([...start]);
   }
-  expect((await app.clientOf(null)('GET', '/')).text).toContain('href="data:image/svg+xml,');
+  const { cookie } = await signIn(app);
+  for (const [path, headers] of [
+    ['/sign-in', {}],
+    ['/', { cookie }],
+  ] as const)
+    expect((await app.clientOf(null)('GET', path, undefined, headers)).text).toContain(
+      'href="data:image/svg+xml,',
+    );
 });
 
 test('a name is suggested only if it is similar and valid at the same place', async () => {

@@ -15,6 +15,7 @@ const seen: string[] = [];
 const ledTo: string[] = [];
 
 async function look({ page, ...visit }: Visit): Promise<void> {
+  await visit.settle();
   const name = await page.title();
   seen.push(name);
   violations.push(...(await visit.violations()).map((violation) => `${name}: ${violation}`));

@@ -11,6 +11,7 @@ const violations: string[] = [];
 const seen: string[] = [];
 
 async function look(visit: Visit): Promise<void> {
+  await visit.settle();
   const name = await visit.page.title();
   seen.push(name);
   violations.push(...(await visit.violations()).map((violation) => `${name}: ${violation}`));

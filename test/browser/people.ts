@@ -8,6 +8,8 @@ export interface Visit {
   readonly page: Page;
   /** Browser errors about a page: blocked scripts and styles, failed requests and exceptions. */
   readonly complaints: string[];
+  /** Waits until the web app shows its data. Other pages need no wait. */
+  settle(): Promise<void>;
   /**
    * Returns the axe violations of the current page as `rule: target`. The evaluation bypasses the content
    * security policy of the page, which stays on, and needs a browser with scripts enabled.
@@ -30,11 +32,20 @@ export async function visitAs(browser: Browser, { isScripted = true } = {}): Pro
     if (said.type() === 'error' || said.type() === 'warning') complaints.push(said.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
+  page.on('requestfailed', (request) => {
+    // A browser cancels the requests of a page that it leaves, such as the event stream of the web app.
+    const { errorText } = request.failure() ?? {};
+    if (errorText !== 'net::ERR_ABORTED') complaints.push(`${request.url()} failed: ${errorText}`);
+  });
   return {
     context,
     page,
     complaints,
+    async settle() {
+      if ((await page.locator('#app').count()) === 0) return;
+      await page.locator('main h1').first().waitFor({ state: 'attached' });
+      await isSettled(page);
+    },
     violations: () => violationsOf(context, page),
     async press(name) {
       const next = page.waitForEvent('load');
@@ -43,6 +54,11 @@ export async function visitAs(browser: Browser, { isScripted = true } = {}): Pro
     },
     close: () => context.close(),
   };
+}
+
+/** Waits until the web app is connected to the event stream and has loaded everything. */
+export async function isSettled(page: Page): Promise<void> {
+  await page.locator('html[data-connection=live][data-loading="0"]').waitFor({ state: 'attached' });
 }
 
 /** Rules of WCAG 2.2 up to level AA, and the best practices of axe. */

@@ -6,7 +6,7 @@ import { visitAs } from './people.ts';
 import type { Deed, PageSnapshot } from './person.ts';
 
 const browser = await openBrowser();
-const { page, complaints, press, violations } = await visitAs(browser);
+const { page, complaints, press, settle, violations } = await visitAs(browser);
 
 async function act(deed: Deed): Promise<void> {
   switch (deed.do) {
@@ -19,6 +19,9 @@ async function act(deed: Deed): Promise<void> {
       return page.getByLabel(deed.label).first().uncheck();
     case 'press':
       return press(deed.name);
+    case 'click':
+      await page.getByRole('button', { name: deed.name }).first().click();
+      return page.getByText(deed.then).first().waitFor();
     case 'follow': {
       const next = page.waitForEvent('load');
       await page.getByRole('link', { name: deed.name }).first().click();
@@ -29,6 +32,7 @@ async function act(deed: Deed): Promise<void> {
 }
 
 async function see(): Promise<PageSnapshot> {
+  await settle();
   return { text: await page.locator('body').innerText(), violations: await violations(), complaints };
 }
 

@@ -10,6 +10,8 @@ export type Deed =
   | { readonly do: 'uncheck'; readonly label: string }
   /** Presses a button that loads a page. */
   | { readonly do: 'press'; readonly name: string }
+  /** Presses a button of the web app, which loads no page, and waits for a text. */
+  | { readonly do: 'click'; readonly name: string; readonly then: string }
   | { readonly do: 'follow'; readonly name: string };
 
 export interface PageSnapshot {

@@ -98,11 +98,6 @@ export async function openDriver(): Promise<Driver> {
   };
 }
 
-/** Waits until the page is connected to the event stream and has loaded everything. */
-export async function isSettled(page: Page): Promise<void> {
-  await page.locator('html[data-connection=live][data-loading="0"]').waitFor({ state: 'attached' });
-}
-
 /** Calls the API with the key of the workspace. */
 export async function api<T = { id: string; identifier: string }>(
   method: string,

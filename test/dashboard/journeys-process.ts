@@ -1,6 +1,7 @@
 // Does the work of a person, once by keyboard and once by touch on a phone. Prints what the API has afterwards.
 import type { Page } from 'playwright-core';
-import { api, isSettled, openDriver, phone, say, target, type Tab } from './browser.ts';
+import { api, openDriver, phone, say, target, type Tab } from './browser.ts';
+import { isSettled } from '../browser/people.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};

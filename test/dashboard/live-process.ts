@@ -1,6 +1,7 @@
 // Watches the web app while the data changes elsewhere. Prints times in milliseconds and what tabs show.
 import type { Page } from 'playwright-core';
-import { api, isSettled, openDriver, say, type Tab } from './browser.ts';
+import { api, openDriver, say, type Tab } from './browser.ts';
+import { isSettled } from '../browser/people.ts';
 
 const driver = await openDriver();
 

@@ -1,6 +1,7 @@
 // Opens every screen in both themes and on a phone. Prints violations of axe, browser errors, titles, and screens that
 // are wider than the phone.
-import { isSettled, openDriver, phone, say, screens, target } from './browser.ts';
+import { isSettled } from '../browser/people.ts';
+import { openDriver, phone, say, screens, target } from './browser.ts';
 
 const driver = await openDriver();
 const violations: string[] = [];

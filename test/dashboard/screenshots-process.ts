@@ -1,6 +1,7 @@
 // Writes pictures of the screens to a folder, its second argument.
 import { join } from 'node:path';
-import { api, isSettled, openDriver, phone, say, screens, target } from './browser.ts';
+import { isSettled } from '../browser/people.ts';
+import { api, openDriver, phone, say, screens, target } from './browser.ts';
 
 const folder = process.argv[3]!;
 const { ids } = target;

@@ -47,10 +47,10 @@ const passes = (filter: object, fields: FilterFields, data: Json): boolean =>
 
 /** Fields that filters cannot name: under `all` those of every event, and below those of each type. */
 const notFiltered: Readonly<Record<string, readonly string[]>> = {
-  // `version` only counts changes, and the event type already identifies a deletion.
-  all: ['version', 'deletedAt', 'previous'],
+  // `version` only counts changes, the event type already identifies a deletion, and URLs of pages follow from the id.
+  all: ['version', 'deletedAt', 'previous', 'url', 'pageUrl'],
   // These fields have other names (`label`, `fields.<key>`), or belong to the event and not to the issue.
-  issue: ['labels', 'fields', 'subOrder', 'url', 'relation', 'attachment'],
+  issue: ['labels', 'fields', 'subOrder', 'relation', 'attachment'],
   // These values have no common shape, or consist of several parts.
   board: ['filter', 'columns'],
   field: ['options'],

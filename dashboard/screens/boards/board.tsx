@@ -5,7 +5,7 @@ import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
 import { Peek } from '../issue/peek.tsx';
 import styles from './board.module.css';
@@ -27,7 +27,7 @@ export default function BoardScreen(): ReactNode {
   // A board that was read stays while the server does not answer, but not once it is deleted.
   const isGone = board.error instanceof ApiCallError && board.error.status === 404;
   const error = (board.data && !isGone ? null : board.error) ?? (open.state ? null : open.error);
-  if (error) return <Failed error={error} retry={open.retry} />;
+  if (error) return <FailedScreen error={error} retry={open.retry} />;
   if (!board.data || !open.state) return <Loading />;
   return <Loaded board={board.data} open={open} state={open.state} />;
 }

@@ -8,7 +8,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/boards.ts';
@@ -26,7 +26,7 @@ export default function Boards(): ReactNode {
     queryFn: () => Array.fromAsync(client.boards.list({ limit: 100 })),
   });
   if (boards.error && !boards.data)
-    return <Failed error={boards.error} retry={() => void boards.refetch()} />;
+    return <FailedScreen error={boards.error} retry={() => void boards.refetch()} />;
   const create = (
     <Button look="primary" onClick={() => setOpen(true)}>
       {text.newBoard}

@@ -9,7 +9,7 @@ import { DayChart, ProgressBar } from '../../parts/chart.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
@@ -24,7 +24,7 @@ export default function CyclePage(): ReactNode {
     queryKey: ['issues', 'cycle-progress', id],
     queryFn: () => client.cycles.progress(id),
   });
-  if (cycle.error) return <Failed error={cycle.error} retry={() => void cycle.refetch()} />;
+  if (cycle.error) return <FailedScreen error={cycle.error} retry={() => void cycle.refetch()} />;
   if (!cycle.data) return <Loading />;
   const { name, description, team, status, startsAt, endsAt } = cycle.data;
   const today = progress.data?.days.at(-1)?.issues;

@@ -8,7 +8,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/planning.ts';
 
@@ -22,7 +22,7 @@ export default function Cycles(): ReactNode {
       {text.newCycle}
     </Button>
   );
-  if (cycles.error) return <Failed error={cycles.error} retry={() => void cycles.refetch()} />;
+  if (cycles.error) return <FailedScreen error={cycles.error} retry={() => void cycles.refetch()} />;
   return (
     <Screen title={text.cycles} actions={create}>
       {!cycles.data && <Loading />}

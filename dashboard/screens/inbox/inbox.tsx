@@ -6,7 +6,7 @@ import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
-import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Bar, Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
@@ -33,7 +33,7 @@ export default function Inbox(): ReactNode {
       client.inbox.list({ ...queries[tab], limit: 50, ...(pageParam !== null && { after: pageParam }) }),
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
   });
-  if (list.error && !list.data) return <Failed error={list.error} retry={() => void list.refetch()} />;
+  if (list.error && !list.data) return <FailedScreen error={list.error} retry={() => void list.refetch()} />;
   const items = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <Screen title={text.inbox} actions={<ReadAll />} bars={<Tabs tab={tab} />} scrollsItself>

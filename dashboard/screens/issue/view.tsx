@@ -7,7 +7,7 @@ import { useClient } from '../../data/provider.tsx';
 import { changeIssue } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Failed, Loading } from '../../parts/states.tsx';
+import { Failed, FailedScreen, Loading } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
 import { IssueActions } from './actions.tsx';
@@ -35,7 +35,10 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
   useEffect(() => {
     if (isPage && title !== undefined) document.title = `${identifier} ${title} · ${common.product}`;
   }, [isPage, identifier, title]);
-  if (issue.error) return <Failed error={issue.error} retry={() => void issue.refetch()} />;
+  if (issue.error) {
+    const Failure = isPage ? FailedScreen : Failed;
+    return <Failure error={issue.error} retry={() => void issue.refetch()} />;
+  }
   if (!issue.data) return <Loading />;
   return (
     <article className={styles.issue} data-page={isPage}>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Failed, Loading } from '../../parts/states.tsx';
+import { FailedScreen, Loading } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
@@ -19,7 +19,7 @@ export default function ViewScreen(): ReactNode {
   const search = useSearch({ from: '/views/$id' });
   const client = useClient();
   const view = useQuery({ queryKey: ['views', id], queryFn: () => client.views.get(id) });
-  if (view.error) return <Failed error={view.error} retry={() => void view.refetch()} />;
+  if (view.error) return <FailedScreen error={view.error} retry={() => void view.refetch()} />;
   if (!view.data) return <Loading />;
   const { name, filter } = view.data;
   return (

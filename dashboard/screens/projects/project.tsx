@@ -8,7 +8,7 @@ import { useWrite } from '../../data/writes.ts';
 import { DayChart, ProgressBar } from '../../parts/chart.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
 import { Milestones } from './milestones.tsx';
 import { Updates } from './updates.tsx';
@@ -26,7 +26,7 @@ export default function ProjectPage(): ReactNode {
     queryKey: ['issues', 'project-progress', id],
     queryFn: () => client.projects.progress(id, { since }),
   });
-  if (project.error) return <Failed error={project.error} retry={() => void project.refetch()} />;
+  if (project.error) return <FailedScreen error={project.error} retry={() => void project.refetch()} />;
   if (!project.data) return <Loading />;
   const { name, description } = project.data;
   const days = progress.data?.days ?? [];

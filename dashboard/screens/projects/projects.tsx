@@ -7,13 +7,13 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { dateOf, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
 
 export default function Projects(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const projects = useQuery(projectsQuery(useClient()));
-  if (projects.error) return <Failed error={projects.error} retry={() => void projects.refetch()} />;
+  if (projects.error) return <FailedScreen error={projects.error} retry={() => void projects.refetch()} />;
   const create = (
     <Button look="primary" onClick={() => setOpen(true)}>
       {text.newProject}

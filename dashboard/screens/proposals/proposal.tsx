@@ -7,7 +7,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
-import { Failed, Loading, Screen } from '../../parts/states.tsx';
+import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
 import { partsOf, valueText, type DiffPart } from './values.ts';
@@ -20,7 +20,7 @@ export default function ProposalPage(): ReactNode {
   const client = useClient();
   const proposal = useQuery({ queryKey: ['proposals', id], queryFn: () => client.proposals.get(id) });
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  if (proposal.error) return <Failed error={proposal.error} retry={() => void proposal.refetch()} />;
+  if (proposal.error) return <FailedScreen error={proposal.error} retry={() => void proposal.refetch()} />;
   if (!proposal.data) return <Loading />;
   const { title, effects, status } = proposal.data;
   // Only the changes of a plugin run can be approved in part.

@@ -10,7 +10,7 @@ import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
 import { Notes } from './notes.tsx';
 
@@ -18,7 +18,7 @@ export default function ReleasePage(): ReactNode {
   const { id } = useParams({ from: '/releases/$id' });
   const client = useClient();
   const release = useQuery({ queryKey: ['releases', id], queryFn: () => client.releases.get(id) });
-  if (release.error) return <Failed error={release.error} retry={() => void release.refetch()} />;
+  if (release.error) return <FailedScreen error={release.error} retry={() => void release.refetch()} />;
   if (!release.data) return <Loading />;
   const { name, tag, status, stage, pipeline, rollbackReason, version } = release.data;
   return (

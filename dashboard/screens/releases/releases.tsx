@@ -7,7 +7,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { dateOf, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
-import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
 
 export default function Releases(): ReactNode {
@@ -21,7 +21,7 @@ export default function Releases(): ReactNode {
     queryKey: ['pipelines', 'all'],
     queryFn: () => Array.fromAsync(client.pipelines.list({ limit: 100 })),
   });
-  if (releases.error) return <Failed error={releases.error} retry={() => void releases.refetch()} />;
+  if (releases.error) return <FailedScreen error={releases.error} retry={() => void releases.refetch()} />;
   const hasPipeline = (pipelines.data?.length ?? 0) > 0;
   const actions = (
     <>

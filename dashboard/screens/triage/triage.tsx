@@ -7,7 +7,7 @@ import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
-import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
+import { Bar, Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { PriorityIcon } from '../../parts/symbols.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
@@ -39,7 +39,8 @@ export default function Triage(): ReactNode {
   });
   // Decided issues leave the queue at once, before the server answers.
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  if (queue.error && !queue.data) return <Failed error={queue.error} retry={() => void queue.refetch()} />;
+  if (queue.error && !queue.data)
+    return <FailedScreen error={queue.error} retry={() => void queue.refetch()} />;
   const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
   const issues = all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id));
   const isEmpty = queue.isSuccess && issues.length === 0 && !queue.hasNextPage;

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Failed, Loading, Screen } from '../../parts/states.tsx';
+import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
@@ -24,7 +24,7 @@ export default function DeliveryPage(): ReactNode {
     refetchInterval: ({ state }) =>
       state.data && !unfinished.includes(state.data.status) ? false : refreshMs,
   });
-  if (delivery.error) return <Failed error={delivery.error} retry={() => void delivery.refetch()} />;
+  if (delivery.error) return <FailedScreen error={delivery.error} retry={() => void delivery.refetch()} />;
   if (!delivery.data) return <Loading />;
   const { eventType, status, nextAttemptAt, eventId, payload, attemptList, webhookId } = delivery.data;
   return (

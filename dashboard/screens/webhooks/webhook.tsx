@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
-import { Failed, Loading, Screen } from '../../parts/states.tsx';
+import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
@@ -27,7 +27,7 @@ export default function WebhookPage(): ReactNode {
   const client = useClient();
   const webhook = useQuery({ queryKey: ['webhooks', id], queryFn: () => client.webhooks.get(id) });
   const [open, setOpen] = useState<Open | null>(null);
-  if (webhook.error) return <Failed error={webhook.error} retry={() => void webhook.refetch()} />;
+  if (webhook.error) return <FailedScreen error={webhook.error} retry={() => void webhook.refetch()} />;
   if (!webhook.data) return <Loading />;
   return (
     <Screen title={webhook.data.url} actions={<Actions webhook={webhook.data} onOpen={setOpen} />}>

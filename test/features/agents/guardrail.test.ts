@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../../app.ts';
-import { signIn, type Person } from '../sign-in/person.ts';
+import { bearerOf, signIn, type Person } from '../sign-in/person.ts';
 import { bearer, connect, post, toolCall, type Agent } from './agents.ts';
 
 let app: TestApp;
@@ -32,19 +32,12 @@ const last = async (): Promise<number> => {
   return app.lastSequence();
 };
 
-/** Submits a decision as the page does. */
-async function decide(id: string, fields: Record<string, string>): Promise<number> {
-  const body = new URLSearchParams({
-    ...{ form_token: person.who.formToken, workspace: app.workspace.workspaceId, revision: '1' },
-    ...fields,
-  });
-  const response = await fetch(`${app.url}/proposals/${id}`, {
-    ...{ method: 'POST', body, redirect: 'manual' },
-    headers: { cookie: person.cookie, origin: app.url, 'sec-fetch-site': 'same-origin' },
-  });
-  return response.status;
+/** Submits a decision as the web app does, and returns the status. */
+async function decide(id: string, decision: 'approve' | 'reject', body: object): Promise<number> {
+  const call = app.clientOf(await bearerOf(app, person));
+  return (await call('POST', `/api/v1/proposals/${id}/${decision}`, body)).status;
 }
-const approve = (id: string): Promise<number> => decide(id, { decision: 'approve' });
+const approve = (id: string, revision = 1): Promise<number> => decide(id, 'approve', { revision });
 
 test('an agent changes its own issues directly, and completing one requires approval', async () => {
   const issue = await own();
@@ -68,7 +61,7 @@ test('an agent changes its own issues directly, and completing one requires appr
   });
 
   const before = await last();
-  expect(await approve(proposed.proposalId)).toBe(303);
+  expect(await approve(proposed.proposalId)).toBe(200);
   expect((await issueNow(issue.id)).state.name).toBe('Done');
   expect((await eventsAfter(before)).sort()).toEqual([
     'automation.approved',
@@ -103,7 +96,7 @@ const tricks: Readonly<Record<string, () => Promise<[args: Json, tool?: string]>
     const issue = await foreign();
     const taken = await agent.call('issues_update', { id: issue.id, assigneeId: person.memberId });
     expect(taken.status).toBe('proposed');
-    expect(await approve(taken.proposalId)).toBe(303);
+    expect(await approve(taken.proposalId)).toBe(200);
     return [{ id: issue.id, priority: 'low' }];
   },
   'several own issues': async () => [{ ids: [(await own()).id, (await own()).id], addLabels: ['bug'] }],
@@ -162,7 +155,7 @@ test('a repeated call returns the same proposal, and another call with its idemp
   expect(await agent.call('issues_update', { ...args, state: 'Canceled' })).toMatchObject({
     code: 'idempotency_key_reused',
   });
-  expect(await approve(first.proposalId)).toBe(303);
+  expect(await approve(first.proposalId)).toBe(200);
   const version = (await issueNow(issue.id)).version;
   const from = await last();
   // Neither the call nor the approval applies the change twice.
@@ -184,15 +177,16 @@ test('only the shown change is approved, and a changed target is shown to the pe
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Moved by the agent' });
   await rest('PATCH', `/issues/${issue.id}`, { title: 'Moved by a person' });
   expect(await approve(proposalId)).toBe(409);
+  expect(await approve(proposalId)).toBe(409);
   expect((await issueNow(issue.id)).title).toBe('Moved by a person');
-  expect(await decide(proposalId, { decision: 'approve', revision: '2' })).toBe(303);
+  expect(await approve(proposalId, 2)).toBe(200);
   expect((await issueNow(issue.id)).title).toBe('Moved by the agent');
 });
 
 test('a rejected change is never applied, and the agent gets the reason', async () => {
   const issue = await foreign();
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Wrong' });
-  expect(await decide(proposalId, { decision: 'reject', reason: 'It is right as it is.' })).toBe(303);
+  expect(await decide(proposalId, 'reject', { reason: 'It is right as it is.' })).toBe(200);
   expect(await approve(proposalId)).toBe(409);
   expect((await issueNow(issue.id)).title).toBe('Of others');
   const { proposal } = await agent.call('proposals_get', { id: proposalId });
@@ -212,7 +206,7 @@ test('a call waits for the decision, and ends at its timeout', async () => {
   const issue = await foreign();
   const known = (await rest('GET', '/proposals?limit=100')).data.length;
   const waiting = agent.call('issues_update', { id: issue.id, priority: 'urgent', wait: 60 });
-  expect(await approve(await nextProposal(known))).toBe(303);
+  expect(await approve(await nextProposal(known))).toBe(200);
   expect(await waiting).toMatchObject({ status: 'approved' });
 
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Later' });

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { startApp, type Json, type TestApp } from '../../app.ts';
-import { signIn, type Person } from '../sign-in/person.ts';
+import { bearerOf, signIn, type Person } from '../sign-in/person.ts';
 import { browserOf, consent, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
 import { bearer, endpointOf, generations, post, toolCall } from './agents.ts';
 
@@ -131,7 +131,7 @@ test('the token is valid at this endpoint only, and a token for the API is rejec
   expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('invalid_token')]);
 });
 
-test('an app approves nothing, and its member does, in a browser', async () => {
+test('an app approves nothing, and its member does, by the session of a browser', async () => {
   const provider = createProvider();
   // The person cannot turn off the approvals that the workspace requires.
   const client = await walk('current', provider, (form) => expect(form.getAll('guarded')).toEqual([]));
@@ -144,13 +144,15 @@ test('an app approves nothing, and its member does, in a browser', async () => {
   const { data } = await rest('GET', '/inbox?limit=10');
   expect(data[0]).toMatchObject({ kind: 'proposal_made', target: { id: proposed.proposalId } });
   expect(data[0].title).toMatch(/^Night Owl, for .+, proposes a change$/);
-  const page = await browser.get(`/proposals/${proposed.proposalId}`);
-  expect(page.text).toContain('<strong>Night Owl</strong>, for');
-  const form = new URLSearchParams({
-    ...{ form_token: person.who.formToken, workspace: app.workspace.workspaceId, revision: '1' },
-    decision: 'approve',
+  const ofPerson = app.clientOf(await bearerOf(app, person));
+  const path = `/api/v1/proposals/${proposed.proposalId}`;
+  expect((await ofPerson('GET', path)).json).toMatchObject({
+    ...{ author: { id: person.memberId }, through: { kind: 'app', name: 'Night Owl' } },
   });
-  expect((await browser.post(`/proposals/${proposed.proposalId}`, form)).status).toBe(303);
+  expect((await app.clientOf(provider.kept.tokens.access_token)('POST', `${path}/approve`, {})).status).toBe(
+    401,
+  );
+  expect((await ofPerson('POST', `${path}/approve`, { revision: 1 })).status).toBe(200);
   expect((await rest('GET', `/issues/${created.id}`)).error?.code).toBe('not_found');
   await client.close();
 });

@@ -22,6 +22,8 @@ test('a person joins, signs out and in, and ends a session, without axe violatio
     ]);
     expect(walk.seen).toContain('Join Acme · Tatami');
     expect(walk.seen).toContain('Confirm it’s you · Tatami');
+    // The web app says so of an issue that does not exist.
+    expect(walk.seen).toContain('Page not found · Tatami');
     expect(walk.violations).toEqual([]);
     expect(walk.ended).toBe('Sign in · Tatami');
     expect(walk.unscripted).toBe('Your account · Tatami');
