@@ -1,7 +1,7 @@
 // Frame of all screens: navigation, connection notices, and what every screen can open.
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Icon } from './parts/icon.tsx';
@@ -18,6 +18,7 @@ export function Shell(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => setOpen(false), [path]);
+  useReloadOfOutdated(path);
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -51,6 +52,16 @@ export function Shell(): ReactNode {
       <Toasts />
     </div>
   );
+}
+
+/** Loads the page of the new version with the next screen, when nothing that was typed can be lost. */
+function useReloadOfOutdated(path: string): void {
+  const { isOutdated } = useApp();
+  const shown = useRef(path);
+  useEffect(() => {
+    if (isOutdated && shown.current !== path) location.reload();
+    shown.current = path;
+  }, [isOutdated, path]);
 }
 
 function Links({

@@ -31,10 +31,11 @@ interface FeedOptions {
 export async function readFeed({ source, after, signal, publish }: FeedOptions): Promise<void> {
   const tokens = new SessionTokens(source);
   let position = after;
+  let used: string | undefined;
   let rejected: string | undefined;
-  for (;;) {
+  const token = async (): Promise<string> => (used = await tokens.token(rejected));
+  while (!signal.aborted) {
     try {
-      const token = async (): Promise<string> => tokens.token(rejected);
       for await (const { sequence, generation, event } of streamEvents({
         server: location.origin,
         token,
@@ -48,33 +49,22 @@ export async function readFeed({ source, after, signal, publish }: FeedOptions):
         position = at ?? position;
         publish({ kind: 'event', event, position: at });
       }
-      return;
     } catch (error) {
       if (signal.aborted) return;
-      const next = await afterFailure(error, tokens, rejected);
-      if (next === null) return publish({ kind: 'ended' });
+      if (isOver(error, used === rejected)) return publish({ kind: 'ended' });
       publish({ kind: 'offline' });
-      rejected = next;
+      // A bearer ends with the server process. Another one is requested for the same session.
+      rejected = used;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }
 
-const pauseMs = 2_000;
+const pauseMs = 500;
 
-/** @returns the bearer to replace, undefined for none; null once the session has ended */
-async function afterFailure(
-  error: unknown,
-  tokens: SessionTokens,
-  rejected: string | undefined,
-): Promise<string | undefined | null> {
-  const isRefused = error instanceof ApiCallError && error.status >= 400 && error.status < 500;
-  if (!isRefused || error.status === 429) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return rejected;
-  }
-  try {
-    return error.status === 401 && rejected === undefined ? await tokens.token() : null;
-  } catch {
-    return null;
-  }
+/** @param isRejectedAgain true if no newer bearer was tried since the last failure: the session itself is refused */
+function isOver(error: unknown, isRejectedAgain: boolean): boolean {
+  if (!(error instanceof ApiCallError)) return false;
+  const isRefused = error.status >= 400 && error.status < 500 && error.status !== 429;
+  return isRefused && (error.status !== 401 || isRejectedAgain);
 }

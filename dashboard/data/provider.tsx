@@ -95,7 +95,7 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
           renew();
       } else if (message.kind === 'live') {
         setConnection('live');
-        // What was read before the stream opened may have changed since.
+        // Data that was read before the stream opened may have changed since.
         void queryClient.invalidateQueries();
         if (!isFirst) {
           renew();

@@ -40,3 +40,18 @@ test('all tabs follow changes made elsewhere, and end with the session', async (
   expect(live.complaints).toEqual([]);
   expect([...live.delays, live.fiveTabs, live.byLeader, live.afterLeader].every(Number.isFinite)).toBe(true);
 }, 60_000);
+
+// The last test, because it lowers the role of the person.
+test('no text runs code, no edit is lost, and the app survives a restart of the server and a lower role', async () => {
+  const seen = await runAt<Json>(scene, 'hostile-process.ts');
+  expect(seen).toMatchObject({
+    attacked: 0,
+    unsafeLinks: [],
+    kept: 'Mine',
+    stored: 'Theirs',
+    saved: 'Mine',
+    afterRestart: true,
+    complaints: [],
+  });
+  expect(seen.guest).toContain('scope');
+}, 90_000);

@@ -9,12 +9,16 @@ export interface Target {
   readonly cookie: string;
   readonly key: string;
   readonly ids: Readonly<Record<string, string>>;
+  /** Id of the signed-in member. */
+  readonly member: string;
+  /** URL of the program that controls the server. */
+  readonly control: string;
 }
 
 /** Target of this program, its only argument. */
-export const target = JSON.parse(process.argv[2] ?? '{}') as Target;
+export const target = JSON.parse(process.argv[2]!) as Target;
 
-const { ids = {} } = target;
+const { ids } = target;
 /** Every screen, with objects of the scene. */
 export const screens: readonly string[] = [
   '/my-issues',

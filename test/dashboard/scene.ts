@@ -1,5 +1,6 @@
 // A server with the data that the tests of the web app look at, and a signed-in person.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
@@ -10,9 +11,12 @@ import { makeIssues } from '../generated-issues.ts';
 const realIssues = join(import.meta.dir, '../../../shared/data/nlbse24-train.csv');
 
 export interface Scene {
+  /** Another object after a restart. */
   readonly app: TestApp;
   readonly person: Person;
   /** Ids of objects by the name of their path parameter. */
+  /** URL that restarts the server when it is read. */
+  readonly control: string;
   readonly ids: Readonly<Record<'board' | 'cycle' | 'project' | 'release' | 'view' | 'webhook', string>>;
   stop(): Promise<void>;
 }
@@ -30,8 +34,24 @@ const v1 = '/api/v1';
 
 /** @param role of the signed-in person */
 export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Scene> {
-  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('received') });
-  const app = await startApp({ clock: createSystemClock(), flags: { egressAllow: '127.0.0.0/8' } });
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch({ url }) {
+      if (url.endsWith('/restart')) await restart();
+      return new Response('received');
+    },
+  });
+  const control = `http://127.0.0.1:${receiver.port}`;
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-scene-'));
+  const options = { clock: createSystemClock(), dataDir, flags: { egressAllow: '127.0.0.0/8' } };
+  let app = await startApp(options);
+  /** Starts again at the same address, where open pages look for the server. */
+  const restart = async (): Promise<void> => {
+    const { port } = new URL(app.url);
+    await app.stop();
+    app = await startApp({ ...options, flags: { ...options.flags, port } }, app.workspace);
+  };
   const post = async (path: string, body: object, headers?: Record<string, string>): Promise<Json> => {
     const { status, json, text } = await app.call('POST', v1 + path, body, headers);
     if (status >= 300) throw new Error(`${path}: ${text}`);
@@ -44,15 +64,19 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
     await post('/issues/bulk', {
       issues: texts.slice(at, at + 100).map((text) => ({ team: 'ENG', ...text })),
     });
-  const ids = await makeObjects(post, `http://127.0.0.1:${receiver.port}/`);
+  const ids = await makeObjects(post, `${control}/`);
   await makeTriage(app, post);
   return {
-    app,
+    get app() {
+      return app;
+    },
+    control,
     person,
     ids,
     async stop() {
       await app.stop();
       await receiver.stop(true);
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
@@ -95,7 +119,7 @@ async function makeTriage(app: TestApp, post: Post): Promise<void> {
 
 /** Runs a program of this folder under Node, as the signed-in person of a scene. @param args further arguments */
 export async function runAt<T>(
-  { app, person, ids }: Scene,
+  { app, person, ids, control }: Scene,
   program: string,
   ...args: readonly string[]
 ): Promise<T> {
@@ -106,6 +130,8 @@ export async function runAt<T>(
     url: app.url,
     cookie: person.cookie,
     key: app.workspace.apiKey,
+    member: person.memberId,
+    control,
     ids: { ...ids, proposal: proposals.data[0].id, delivery: deliveries.data[0].id },
   };
   return runInNode<T>(join('../dashboard', program), [JSON.stringify(target), ...args]);

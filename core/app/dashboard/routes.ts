@@ -1,6 +1,6 @@
 // Serves the web app: one page for all of its paths, and its files, whose names contain the hash of their content.
 import { Type } from 'typebox';
-import { html, iconIco, iconSvg, trusted } from '../../kernel/html.ts';
+import { html, page, iconIco, iconSvg, trusted } from '../../kernel/html.ts';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
@@ -21,6 +21,9 @@ const policy = [
   "form-action 'self'",
 ].join('; ');
 
+/** A request waits this long for the first build of a clone, within the idle timeout of its connection. */
+const buildWaitMs = 5_000;
+
 interface DashboardOptions {
   readonly sessions: Pick<Sessions, 'find'>;
   readonly baseUrl: string;
@@ -35,7 +38,8 @@ export function dashboardRoutes({ sessions, baseUrl, open }: DashboardOptions): 
   }: Parameters<Parameters<typeof pageRoute>[1]>[0]): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
     if (!who) return leadToSignIn(baseUrl, path + (query.size === 0 ? '' : `?${query.toString()}`));
-    return appPage((await open()).entries, who);
+    const pack = await Promise.race([open(), Bun.sleep(buildWaitMs)]);
+    return pack ? appPage(pack.entries, who) : preparingPage(who);
   };
   return [
     ...Object.entries(paths).map(([name, path]) =>
@@ -70,6 +74,16 @@ export function dashboardRoutes({ sessions, baseUrl, open }: DashboardOptions): 
       },
     }),
   ];
+}
+
+/** Page that a browser loads again until the app is built. */
+function preparingPage(person: SignedIn): RawAnswer {
+  return page(
+    'Preparing the web app',
+    html`<h1>Preparing the web app</h1>
+      <p role="status">The first start after an update builds the app. This page continues by itself.</p>`,
+    { person, headers: { refresh: '2', 'cache-control': 'no-store' } },
+  );
 }
 
 function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn): RawAnswer {

@@ -49,7 +49,7 @@ export function keysOf(group: Grouping | undefined, issue: ListedIssue): readonl
 
 interface Changes {
   readonly changed: ReadonlySet<string>;
-  /** Those of the changed issues that belong to the list. */
+  /** Changed issues that belong to the list. */
   readonly members: readonly ListedIssue[];
   /** Current counts; `groups` is null for a list without groups. */
   readonly counted: {

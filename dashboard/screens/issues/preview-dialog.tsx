@@ -1,4 +1,4 @@
-// What a change of several issues would do.
+// Preview of a change of several issues.
 import type { ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -93,7 +93,7 @@ class ListFollower {
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    // What the list has missed when it is shown again.
+    // Events that a hidden list misses.
     if (this.#changed.size > 0 || this.#isBusy) void queryClient.invalidateQueries({ queryKey: this.#key });
     queryClient.getQueryCache().find({ queryKey: this.#key })?.invalidate();
   }

@@ -1,4 +1,4 @@
-// What plugins and the server found out about an issue: proposals, comments, a suggestion, similar issues.
+// Findings of plugins and of the server about an issue: proposals, comments, a suggestion, similar issues.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Client, Issue, Proposal } from '@tatami/sdk/client';
