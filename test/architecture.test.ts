@@ -378,6 +378,15 @@ test('no file is longer than 400 lines', () => {
   expect(long.map(({ file, text }) => `${file} ${text.split('\n').length}`)).toEqual([]);
 });
 
+test('no file of the web app is longer than 350 lines, and none imports the server', () => {
+  const app = sources('dashboard');
+  expect(app.filter(({ text }) => text.split('\n').length > 351).map(({ file }) => file)).toEqual([]);
+  const foreign = app.flatMap(({ file, imports }) =>
+    imports.filter(({ path }) => /^(core|test|build)\//.test(path)).map(({ path }) => `${file} → ${path}`),
+  );
+  expect(foreign).toEqual([]);
+});
+
 test('imports are parsed as Bun parses them', () => {
   const transpiler = new Bun.Transpiler({ loader: 'ts' });
   const missed = core.flatMap(({ file, text, imports }) =>

@@ -33,7 +33,7 @@ export function importsOf(file: string, text: string): Import[] {
 export function sources(...folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
       .map((entry) => {
         const path = join(entry.parentPath, entry.name);
         const file = relative(root, path);

@@ -20,10 +20,11 @@ function run(...command: string[]): { code: number; output: string } {
 }
 
 const bun = process.execPath;
-const folders = ['core', 'sdk', 'plugins', 'examples', 'test', 'bench', 'build'];
+const folders = ['core', 'sdk', 'plugins', 'examples', 'dashboard', 'test', 'bench', 'build'];
 
 test('the types check', () => {
   expect(run(bun, 'check')).toMatchObject({ code: 0 });
+  expect(run(bun, 'check', '-p', 'dashboard')).toMatchObject({ code: 0 });
 }, 60_000);
 
 test('the format is applied', () => {

@@ -22,7 +22,9 @@ interface Found {
   readonly text: string;
 }
 
-const paths = [...new Bun.Glob('{core,sdk,plugins,examples,test,bench,build}/**/*.ts').scanSync(root)].filter(
+const paths = [
+  ...new Bun.Glob('{core,sdk,plugins,examples,dashboard,test,bench,build}/**/*.{ts,tsx}').scanSync(root),
+].filter(
   (path) =>
     !/\/generated\/|\.d\.ts$|^test\/sandbox\/attacks\/|^test\/words\.test\.ts$|sample-issues\.ts$/.test(path),
 );

@@ -43,6 +43,8 @@ function sessionOf(asked: SessionSource, tokens: SessionTokens, exchanged: Excha
     token: (rejected) => tokens.token(rejected),
     attemptsMax: 3,
     timeoutMs: 30_000,
+    // A change shows before the server answers, and the person may leave the page at once.
+    outlivesPage: true,
   });
   return {
     source: { ...asked, workspace: exchanged.workspace.id },

@@ -8,7 +8,8 @@ import { queryClient, useApp } from './provider.tsx';
 type IssueDraft = Partial<Omit<Issue, 'id' | 'version'>>;
 
 export interface IssueChange {
-  readonly issue: Issue;
+  /** Fields of the issue as they are shown now. */
+  readonly issue: Pick<Issue, 'id' | 'version'> & Partial<Issue>;
   readonly patch: IssuePatch;
   /** The change as it will look. */
   readonly draft: IssueDraft;
@@ -32,7 +33,7 @@ export async function changeIssue(
 }
 
 /** Shows an issue in this form until a newer version arrives. */
-function replaceShown(issue: Issue): void {
+function replaceShown(issue: IssueChange['issue']): void {
   const { version: _, ...shown } = issue;
   replaceObject(queryClient, 'issues', shown);
 }

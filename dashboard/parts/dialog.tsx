@@ -10,6 +10,8 @@ interface DialogProps {
   readonly onClose: () => void;
   /** Element that receives the focus; by default the first one that can. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** Element that receives the focus afterwards; by default the one that had it when the dialog took it. */
+  readonly finalFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }
 
@@ -20,13 +22,18 @@ export function Dialog({
   isOpen,
   onClose,
   initialFocus,
+  finalFocus,
   children,
 }: DialogProps): ReactNode {
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup className={`${styles.dialog} stack`} {...(initialFocus && { initialFocus })}>
+        <Base.Popup
+          className={`${styles.dialog} stack`}
+          {...(initialFocus && { initialFocus })}
+          {...(finalFocus && { finalFocus })}
+        >
           <Base.Title className={isTitleHidden ? 'only-read' : ''}>{title}</Base.Title>
           {children}
         </Base.Popup>

@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly attemptsMax?: number;
   /** Timeout of one attempt; default 60 s. */
   readonly timeoutMs?: number;
+  /** Completes small writes in flight when the page of the browser is closed; default false. */
+  readonly outlivesPage?: boolean;
   /** Replaces waiting in tests. */
   sleep?(ms: number, signal?: Signal): Promise<void>;
   /** Called before each wait, for example to show the reason to a person. */

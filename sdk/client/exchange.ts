@@ -27,9 +27,11 @@ export type Answer<T> = {
 export function createExchange({
   server,
   timeoutMs = 60_000,
+  outlivesPage = false,
 }: {
   readonly server: string;
   readonly timeoutMs?: number;
+  readonly outlivesPage?: boolean;
 }): <T>(request: Request, signal?: Signal) => Promise<Answer<T>> {
   const base = apiOf(server);
 
@@ -46,7 +48,12 @@ export function createExchange({
     let text: string;
     try {
       // A followed redirect turns a POST into a GET, and could send the token elsewhere.
-      response = await fetch(base + path, { ...request, redirect: 'manual', signal: ended.signal });
+      response = await fetch(base + path, {
+        ...request,
+        redirect: 'manual',
+        signal: ended.signal,
+        ...(outlivesPage && isSmallWrite(request) && { keepalive: true }),
+      });
       text = await response.text();
     } catch (cause) {
       const failure = isLate ? late(server, timeoutMs, cause) : unreachable(server, cause);
@@ -60,6 +67,13 @@ export function createExchange({
     const failure = errorOf(response, text);
     return { isFromServer: true, failure, retryAfterMs: retryAfterMs(headers) };
   };
+}
+
+/** Browsers limit all requests that outlive their page to 64 KiB together. */
+const keptBodyMax = 4_096;
+
+function isSmallWrite({ method, body }: Omit<Request, 'path'>): boolean {
+  return method !== 'GET' && (body?.length ?? 0) <= keptBodyMax;
 }
 
 function late(server: string, timeoutMs: number, cause: unknown): ApiCallError {

@@ -14,7 +14,37 @@ export interface Target {
 /** Target of this program, its only argument. */
 export const target = JSON.parse(process.argv[2] ?? '{}') as Target;
 
-/** Screens of a phone. */
+const { ids = {} } = target;
+/** Every screen, with objects of the scene. */
+export const screens: readonly string[] = [
+  '/my-issues',
+  '/inbox',
+  '/triage',
+  '/issues',
+  '/issues?group=priority',
+  '/issues/ENG-1',
+  '/issues?peek=ENG-2',
+  `/views/${ids.view}`,
+  '/boards',
+  `/boards/${ids.board}`,
+  '/cycles',
+  `/cycles/${ids.cycle}`,
+  '/projects',
+  `/projects/${ids.project}`,
+  '/releases',
+  `/releases/${ids.release}`,
+  '/sla',
+  '/proposals',
+  `/proposals/${ids.proposal}`,
+  '/webhooks',
+  `/webhooks/${ids.webhook}`,
+  `/deliveries/${ids.delivery}`,
+  '/api-keys',
+  '/audit-log',
+  '/welcome',
+];
+
+/** Screen of a phone. */
 export const phone: BrowserContextOptions = {
   viewport: { width: 360, height: 740 },
   hasTouch: true,
@@ -50,9 +80,10 @@ export async function openDriver(): Promise<Driver> {
       const tabAt = async (at: string): Promise<Tab> => {
         const page = await context.newPage();
         page.on('console', (said) => {
-          if (said.type() === 'error' || said.type() === 'warning') complaints.push(`${at}: ${said.text()}`);
+          if (said.type() === 'error' || said.type() === 'warning')
+            complaints.push(`${page.url()}: ${said.text()} ${said.location().url}`);
         });
-        page.on('pageerror', (error) => complaints.push(`${at}: ${String(error)}`));
+        page.on('pageerror', (error) => complaints.push(`${page.url()}: ${String(error)}`));
         await page.goto(target.url + at);
         return {
           page,

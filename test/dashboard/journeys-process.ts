@@ -15,6 +15,22 @@ interface Listed {
 const issuesNamed = async (title: string): Promise<Listed['data']> =>
   (await api<Listed>('GET', `/issues?filter=${encodeURIComponent(JSON.stringify({ title }))}`)).data;
 
+/** Waits until the server has what the page shows already. @throws Error if it never does */
+async function until(isTrue: () => Promise<boolean>, what: string): Promise<true> {
+  const end = Date.now() + 10_000;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error(`Never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return true;
+}
+
+const triageHas = (count: number): Promise<true> =>
+  until(
+    async () => (await api<Listed>('GET', '/issues?state=triage')).data.length === count,
+    `${count} issues in triage`,
+  );
+
 /** Opens a screen and waits until it shows its data. */
 async function go(page: Page, path: string): Promise<void> {
   await page.goto(target.url + path);
@@ -43,18 +59,19 @@ async function byKeyboard(tab: Tab): Promise<void> {
     .getByText(/^10 decided/)
     .first()
     .waitFor();
-  results.keyboardTriage = (await api<Listed>('GET', '/issues?state=triage')).data.length;
+  // The page is left at once: decisions in flight must reach the server all the same.
 
   await go(page, `/boards/${target.ids.board}`);
   const backlog = page.getByRole('list', { name: 'Backlog' });
   await backlog.getByRole('listitem').first().waitFor();
   const name = (await backlog.getByRole('listitem').first().getAttribute('aria-label')) ?? '';
-  await backlog.getByRole('listitem').first().focus();
+  await backlog.getByRole('listitem').first().getByRole('link').focus();
   await keyboard.press('Space');
   await keyboard.press('ArrowRight');
   await keyboard.press('Space');
   await page.getByRole('list', { name: 'Todo' }).getByRole('listitem', { name }).waitFor();
-  results.keyboardMove = await stateOf(name.split(' ')[0]!);
+  results.keyboardTriage = await triageHas(2);
+  results.keyboardMove = await until(async () => (await stateOf(name.split(' ')[0]!)) === 'Todo', 'the move');
 }
 
 const stateOf = async (identifier: string): Promise<string> =>
@@ -124,18 +141,17 @@ await small.page
   .getByText(/^1 decided/)
   .first()
   .waitFor();
-results.touchTriage = (await api<Listed>('GET', '/issues?state=triage')).data.length;
+results.touchTriage = await triageHas(1);
 
 await go(small.page, `/boards/${target.ids.board}`);
 const card = small.page.getByRole('list', { name: 'Backlog' }).getByRole('listitem').first();
 await card.scrollIntoViewIfNeeded();
 const cardName = (await card.getAttribute('aria-label')) ?? '';
 await card.getByRole('button', { name: /Move to…/ }).tap();
-results.touchMoveDialog = await small.page.getByRole('dialog').innerText();
 await small.page.getByRole('dialog').getByLabel('Column').selectOption({ label: 'Todo' });
 await small.page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).tap();
 await small.page.getByRole('dialog').waitFor({ state: 'detached' });
-results.touchMove = await stateOf(cardName.split(' ')[0]!);
+results.touchMove = await until(async () => (await stateOf(cardName.split(' ')[0]!)) === 'Todo', 'the move');
 await decide(small, tap, 'Approved by touch');
 results.touchReplay = await replay(small, tap);
 

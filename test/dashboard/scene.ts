@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { runInNode } from '../browser/run.ts';
 import { signIn, type Person } from '../features/sign-in/person.ts';
 import { makeIssues } from '../generated-issues.ts';
 
@@ -90,4 +91,22 @@ async function makeTriage(app: TestApp, post: Post): Promise<void> {
   const triage = json.data.find(({ type }: Json) => type === 'triage');
   for (let at = 1; at <= 12; at++)
     await post('/issues', { team: 'ENG', title: `Untriaged ${at}`, stateId: triage.id });
+}
+
+/** Runs a program of this folder under Node, as the signed-in person of a scene. @param args further arguments */
+export async function runAt<T>(
+  { app, person, ids }: Scene,
+  program: string,
+  ...args: readonly string[]
+): Promise<T> {
+  await app.settled();
+  const { json: proposals } = await app.call('GET', '/api/v1/proposals');
+  const { json: deliveries } = await app.call('GET', '/api/v1/deliveries');
+  const target = {
+    url: app.url,
+    cookie: person.cookie,
+    key: app.workspace.apiKey,
+    ids: { ...ids, proposal: proposals.data[0].id, delivery: deliveries.data[0].id },
+  };
+  return runInNode<T>(join('../dashboard', program), [JSON.stringify(target), ...args]);
 }

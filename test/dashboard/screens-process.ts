@@ -1,36 +1,7 @@
 // Opens every screen in both themes and on a phone. Prints violations of axe, browser errors, titles, and screens that
 // are wider than the phone.
-import { openDriver, phone, say, target } from './browser.ts';
 import { isSettled } from '../browser/people.ts';
-
-const { ids } = target;
-const screens = [
-  '/my-issues',
-  '/inbox',
-  '/triage',
-  '/issues',
-  '/issues?group=priority',
-  '/issues/ENG-1',
-  '/issues?peek=ENG-2',
-  `/views/${ids.view}`,
-  '/boards',
-  `/boards/${ids.board}`,
-  '/cycles',
-  `/cycles/${ids.cycle}`,
-  '/projects',
-  `/projects/${ids.project}`,
-  '/releases',
-  `/releases/${ids.release}`,
-  '/sla',
-  '/proposals',
-  `/proposals/${ids.proposal}`,
-  '/webhooks',
-  `/webhooks/${ids.webhook}`,
-  `/deliveries/${ids.delivery}`,
-  '/api-keys',
-  '/audit-log',
-  '/welcome',
-];
+import { openDriver, phone, say, screens, target } from './browser.ts';
 
 const driver = await openDriver();
 const violations: string[] = [];

@@ -51,6 +51,7 @@ import specEvents from '../../../docs/spec/events.md' with { type: 'text' };
 import specPlugins from '../../../docs/spec/plugins.md' with { type: 'text' };
 import specSandbox from '../../../docs/spec/sandbox.md' with { type: 'text' };
 import specWebhooks from '../../../docs/spec/webhooks.md' with { type: 'text' };
+import webApp from '../../../docs/guides/web-app.md' with { type: 'text' };
 import webhooks from '../../../docs/webhooks.md' with { type: 'text' };
 import { Type } from 'typebox';
 import { ApiError, errorCodes, type ErrorCode } from '../../platform/lib/errors/errors.ts';
@@ -93,6 +94,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'quick-start': quickStart,
     'rate-limits': rateLimits,
     versioning,
+    'web-app': webApp,
   },
   plugins: {
     README: plugins,

@@ -1,70 +1,35 @@
-// Bar for the selected issues. Each change is previewed before it is made, and can be undone.
-import type { IssueBulkChanged, IssueUpdate } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
-import { useCycles, useLabels, useMembers, useProjects, useStates } from '../../data/directory.ts';
-import { useClient } from '../../data/provider.tsx';
+// Bar for the selected issues.
+import type { IssueUpdate } from '@tatami/sdk/client';
+import type { ReactNode } from 'react';
+import { useCycles, useLabels, useMembers, useProjects } from '../../data/directory.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Picker, type Choice } from '../../parts/picker.tsx';
-import { StateIcon } from '../../parts/symbols.tsx';
-import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
-import { applyBulk, bulkMax, previewBulk, type BulkChange } from './bulk.ts';
-import { priorityChoices } from './choices.tsx';
+import { bulkMax, type BulkChange } from './bulk.ts';
+import { priorityChoices, useStateNames } from './choices.tsx';
 import type { ListedIssue } from './list-data.ts';
 import styles from './issues.module.css';
 
 interface BulkBarProps {
   readonly issues: readonly ListedIssue[];
+  readonly onAsk: (change: BulkChange) => void;
   readonly onClear: () => void;
 }
 
-interface Preview {
-  readonly change: BulkChange;
-  readonly changes: IssueBulkChanged['data'];
-}
-
-export default function BulkBar({ issues, onClear }: BulkBarProps): ReactNode {
-  const client = useClient();
-  const [preview, setPreview] = useState<Preview | null>(null);
-  const ask = async (change: BulkChange): Promise<void> => {
-    try {
-      setPreview({ change, changes: await previewBulk(client, issues, change) });
-    } catch (error) {
-      notifyProblem(error);
-    }
-  };
-  const apply = async ({ change }: Preview): Promise<void> => {
-    setPreview(null);
-    try {
-      const { message, undo } = await applyBulk(client, issues, change);
-      notify(message, { label: common.undo, run: () => void undo().catch(notifyProblem) });
-      if (change.kind === 'delete') onClear();
-    } catch (error) {
-      notifyProblem(error);
-    }
-  };
-  const set = (update: IssueUpdate): void => void ask({ kind: 'set', set: update });
+export default function BulkBar({ issues, onAsk, onClear }: BulkBarProps): ReactNode {
+  const set = (update: IssueUpdate): void => onAsk({ kind: 'set', set: update });
   return (
     <div className={styles.bulk} role="region" aria-label={text.bulk}>
       <span role="status">{text.selected(issues.length)}</span>
       {issues.length > bulkMax && <span className="soft">{text.tooMany(bulkMax)}</span>}
       <Fields issues={issues} onSet={set} />
-      <Button look="danger" onClick={() => void ask({ kind: 'delete' })}>
+      <Button look="danger" onClick={() => onAsk({ kind: 'delete' })}>
         {text.deleteSelected}
       </Button>
       <Button look="plain" onClick={onClear}>
         {text.clearSelection}
       </Button>
-      {preview && (
-        <PreviewDialog
-          preview={preview}
-          all={Math.min(issues.length, bulkMax)}
-          onClose={() => setPreview(null)}
-          onApply={() => void apply(preview)}
-        />
-      )}
     </div>
   );
 }
@@ -127,85 +92,4 @@ function Fields({
       )}
     </>
   );
-}
-
-/** States by name, because the selected issues may belong to several teams, each with its own states. */
-function useStateNames(teams: ReadonlySet<string>): readonly Choice[] {
-  const states = useStates().filter(({ team }) => teams.has(team));
-  const byName = new Map(states.map((state) => [state.name, state]));
-  return [...byName.values()].map(({ name, type }) => ({
-    id: name,
-    name,
-    icon: <StateIcon type={type} name={name} />,
-  }));
-}
-
-const shownMax = 8;
-
-interface PreviewDialogProps {
-  readonly preview: Preview;
-  readonly all: number;
-  readonly onClose: () => void;
-  readonly onApply: () => void;
-}
-
-function PreviewDialog({
-  preview: { change, changes },
-  all,
-  onClose,
-  onApply,
-}: PreviewDialogProps): ReactNode {
-  const isDeletion = change.kind === 'delete';
-  return (
-    <Dialog title={text.preview} isOpen onClose={onClose}>
-      <p>{isDeletion ? text.wouldDelete(changes.length) : text.wouldChange(changes.length, all)}</p>
-      {changes.length === 0 && <p className="soft">{text.nothingChanges}</p>}
-      {changes.length > 0 && (
-        <table aria-label={text.preview}>
-          <thead>
-            <tr>
-              <th scope="col">{text.issue}</th>
-              {!isDeletion && <th scope="col">{text.from}</th>}
-              {!isDeletion && <th scope="col">{text.to}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {changes.slice(0, shownMax).map(({ id, identifier, changes: fields }) => (
-              <tr key={id}>
-                <th scope="row">{identifier}</th>
-                {!isDeletion && (
-                  <td>
-                    {Object.values(fields)
-                      .map(({ from }) => valueText(from))
-                      .join(', ')}
-                  </td>
-                )}
-                {!isDeletion && (
-                  <td>
-                    {Object.values(fields)
-                      .map(({ to }) => valueText(to))
-                      .join(', ')}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {changes.length > shownMax && <p className="soft">{text.moreChanges(changes.length - shownMax)}</p>}
-      <div className="row">
-        <Button look={isDeletion ? 'danger' : 'primary'} disabled={changes.length === 0} onClick={onApply}>
-          {isDeletion ? text.deleteSelected : text.apply}
-        </Button>
-        <Button onClick={onClose}>{common.cancel}</Button>
-      </div>
-    </Dialog>
-  );
-}
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return common.none;
-  if (Array.isArray(value)) return value.length === 0 ? common.none : value.map(valueText).join(', ');
-  if (typeof value !== 'object') return String(value);
-  return 'name' in value ? String(value.name) : JSON.stringify(value);
 }

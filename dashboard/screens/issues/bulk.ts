@@ -65,6 +65,7 @@ const former: Readonly<Record<string, (issue: ListedIssue) => IssueUpdate>> = {
   projectId: ({ project }) => ({ projectId: project?.id ?? null }),
   cycleId: ({ cycle }) => ({ cycleId: cycle?.id ?? null }),
   addLabels: ({ labels }) => ({ labels: labels.map(({ id }) => id) }),
+  removeLabels: ({ labels }) => ({ labels: labels.map(({ id }) => id) }),
 };
 
 /** Returns the update that gives an issue its former values in the fields of a change. */

@@ -37,3 +37,14 @@ export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly 
     cycle: useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` })),
   };
 }
+
+/** States by name, because selected issues may belong to several teams, each with its own states. */
+export function useStateNames(teams: ReadonlySet<string>): readonly Choice[] {
+  const states = useStates().filter(({ team }) => teams.has(team));
+  const byName = new Map(states.map((state) => [state.name, state]));
+  return [...byName.values()].map(({ name, type }) => ({
+    id: name,
+    name,
+    icon: <StateIcon type={type} name={name} />,
+  }));
+}

@@ -41,6 +41,7 @@ interface GridProps {
   readonly onKey: (event: KeyboardEvent, index: number) => void;
   readonly onToggle: (key: string | null) => void;
   readonly onSelect: (index: number, extend: boolean) => void;
+  readonly onMenu: (issue: ListedIssue) => void;
   readonly onMore: (group: IssueGroup) => void;
 }
 
@@ -139,11 +140,18 @@ function Place({
   group,
   onToggle,
   onSelect,
+  onMenu,
 }: PlaceProps): ReactNode {
   const place = { index, top, height, isFocused: index === focused };
   if (row.kind === 'issue')
     return (
-      <IssueRow issue={row.issue} isSelected={selected.has(row.issue.id)} onSelect={onSelect} {...place} />
+      <IssueRow
+        issue={row.issue}
+        isSelected={selected.has(row.issue.id)}
+        onSelect={onSelect}
+        onMenu={onMenu}
+        {...place}
+      />
     );
   if (row.kind === 'group')
     return (

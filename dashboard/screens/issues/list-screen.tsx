@@ -1,8 +1,7 @@
 // Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useMemo, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
@@ -11,14 +10,11 @@ import { useDensity } from './density.ts';
 import { Display } from './display.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { Grid, rowsOf } from './grid.tsx';
 import type { ListQuery } from './list-data.ts';
+import { Rows } from './rows.tsx';
 import type { IssueSearch } from './search.ts';
-import { onGridKey, useSelection } from './selection.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
 import styles from './issues.module.css';
-
-const BulkBar = lazy(() => import('./bulk-bar.tsx'));
 
 interface ListScreenProps {
   readonly title: string;
@@ -29,9 +25,6 @@ interface ListScreenProps {
   readonly bars?: ReactNode;
   readonly empty?: ReactNode;
 }
-
-/** Wide enough for a list with a side panel. */
-const hasPanel = (): boolean => matchMedia('(width >= 64rem)').matches;
 
 export function ListScreen({ title, search, fixed, actions, bars, empty }: ListScreenProps): ReactNode {
   const navigate = useNavigate();
@@ -134,64 +127,4 @@ function NoIssues({ filter, empty, onClear }: NoIssuesProps): ReactNode {
       />
     );
   return empty ?? <Empty title={text.empty} hint={text.emptyHint} action={<CreateButton />} />;
-}
-
-interface RowsProps {
-  readonly name: string;
-  readonly list: IssueList;
-  readonly query: ListQuery;
-  readonly rowHeight: number;
-  readonly onPeek: (identifier: string) => void;
-}
-
-function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): ReactNode {
-  const navigate = useNavigate();
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
-  const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
-  const selection = useSelection(rows);
-  const toggle = useCallback((key: string | null) => {
-    setCollapsed((before) => {
-      const next = new Set(before);
-      if (!next.delete(key)) next.add(key);
-      return next;
-    });
-  }, []);
-  const row = rows[selection.focused];
-  const open = (): void => {
-    if (row?.kind === 'group') toggle(row.group.key);
-    if (row?.kind !== 'issue') return;
-    const identifier = row.issue.identifier ?? row.issue.id;
-    if (hasPanel()) onPeek(identifier);
-    else void navigate({ to: '/issues/$identifier', params: { identifier } });
-  };
-  const toggleRow = (): void => void (row?.kind === 'group' && toggle(row.group.key));
-  useShortcuts([
-    { keys: 'j', label: text.nextRow, run: () => selection.move(1) },
-    { keys: 'k', label: text.previousRow, run: () => selection.move(-1) },
-    { keys: 'shift+j', label: text.extendDown, run: () => selection.move(1, true) },
-    { keys: 'shift+k', label: text.extendUp, run: () => selection.move(-1, true) },
-    { keys: 'x', label: text.selectRow, run: () => selection.select(selection.focused, false) },
-    { keys: 'o', label: text.openRow, run: open },
-    { keys: 'escape', label: text.clearSelection, run: selection.clear },
-  ]);
-  return (
-    <div className={styles.list}>
-      <Grid
-        name={name}
-        rows={rows}
-        group={query.group}
-        focused={selection.focused}
-        selected={selection.ids}
-        rowHeight={rowHeight}
-        onFocus={selection.focus}
-        onKey={(event) => onGridKey(event, selection, { open, toggle: toggleRow })}
-        onToggle={toggle}
-        onSelect={selection.select}
-        onMore={list.loadMore}
-      />
-      <Suspense>
-        {selection.issues.length > 0 && <BulkBar issues={selection.issues} onClear={selection.clear} />}
-      </Suspense>
-    </div>
-  );
 }

@@ -19,10 +19,11 @@ interface IssueRowProps extends RowPlace {
   readonly issue: ListedIssue;
   readonly isSelected: boolean;
   readonly onSelect: (index: number, extend: boolean) => void;
+  readonly onMenu: (issue: ListedIssue) => void;
 }
 
 export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode {
-  const { issue, index, top, height, isFocused, isSelected, onSelect } = props;
+  const { issue, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
   const { identifier, title, state, priority, assignee, project, cycle, dueDate, updatedAt } = issue;
   return (
     <div
@@ -76,9 +77,27 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
         <Time at={updatedAt} />
       </span>
       <span role="gridcell">{assignee && <Avatar name={assignee.name} />}</span>
+      <MenuCell issue={issue} onMenu={onMenu} />
     </div>
   );
 });
+
+function MenuCell({ issue, onMenu }: Pick<IssueRowProps, 'issue' | 'onMenu'>): ReactNode {
+  return (
+    <span role="gridcell">
+      <button
+        type="button"
+        tabIndex={-1}
+        className={styles.toggle}
+        aria-label={text.changeRow(issue.identifier ?? issue.title)}
+        aria-haspopup="dialog"
+        onClick={() => onMenu(issue)}
+      >
+        <Icon name="more" />
+      </button>
+    </span>
+  );
+}
 
 const labelsMax = 3;
 

@@ -12,7 +12,7 @@ import { text } from '../../text/issues.ts';
 import { both, type FilterTree } from './filter.ts';
 import { ListScreen } from './list-screen.tsx';
 import { groupings, type IssueSearch } from './search.ts';
-import { ViewsMenu } from './views-menu.tsx';
+import { EditView, ViewsMenu } from './views-menu.tsx';
 
 export default function ViewScreen(): ReactNode {
   const { id } = useParams({ from: '/views/$id' });
@@ -71,6 +71,7 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
   return (
     <>
       {isChanged && <Button onClick={() => void save()}>{text.updateView}</Button>}
+      <EditView view={view} />
       <Button onClick={() => void remove()}>{common.delete}</Button>
     </>
   );

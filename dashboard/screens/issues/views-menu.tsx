@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import type { View } from '@tatami/sdk/client';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { text } from '../../text/issues.ts';
 import type { IssueSearch } from './search.ts';
+import type { ViewDetails } from './view-dialog.tsx';
 
 export function ViewsMenu(): ReactNode {
   const client = useClient();
@@ -29,45 +29,52 @@ export function ViewsMenu(): ReactNode {
   );
 }
 
-type Visibility = keyof typeof text.visibilities;
+const ViewDialog = lazy(() => import('./view-dialog.tsx'));
+
+interface ViewButtonProps {
+  readonly title: string;
+  readonly details: ViewDetails;
+  readonly onSave: (details: ViewDetails) => Promise<unknown>;
+}
+
+/** Button that opens the name and the visibility of a view. */
+function ViewButton({ title, details, onSave }: ViewButtonProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{title}</Button>
+      <Suspense>
+        {isOpen && (
+          <ViewDialog title={title} details={details} onSave={onSave} onClose={() => setOpen(false)} />
+        )}
+      </Suspense>
+    </>
+  );
+}
 
 export function SaveView({ search }: { readonly search: IssueSearch }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const [visibility, setVisibility] = useState<Visibility>('personal');
   const write = useWrite();
   const navigate = useNavigate();
-  const save = async (fields: FormData): Promise<unknown> => {
-    const name = textOf(fields, 'name');
+  const save = async (details: ViewDetails): Promise<unknown> => {
     const view = await write(
       (client) =>
         client.views.create({
-          name,
-          visibility,
+          ...details,
           filter: search.filter ?? {},
           ...(search.sort !== undefined && { sort: search.sort }),
           ...(search.group !== undefined && { groupBy: search.group }),
         }),
-      text.viewSaved(name),
+      text.viewSaved(details.name),
     );
     if (view) void navigate({ to: '/views/$id', params: { id: view.id } });
     return view;
   };
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>{text.saveView}</Button>
-      {isOpen && (
-        <Dialog title={text.saveView} isOpen onClose={() => setOpen(false)}>
-          <Form submit={text.saveView} onSubmit={save} onDone={() => setOpen(false)}>
-            <TextField label={text.viewName} name="name" required />
-            <SelectField
-              label={text.visibility}
-              value={visibility}
-              options={Object.entries(text.visibilities)}
-              onPick={(value) => setVisibility(value as Visibility)}
-            />
-          </Form>
-        </Dialog>
-      )}
-    </>
-  );
+  return <ViewButton title={text.saveView} details={{ name: '', visibility: 'personal' }} onSave={save} />;
+}
+
+export function EditView({ view: { id, name, visibility } }: { readonly view: View }): ReactNode {
+  const write = useWrite();
+  const save = (details: ViewDetails): Promise<unknown> =>
+    write((client) => client.views.update(id, details), text.viewSaved(details.name));
+  return <ViewButton title={text.editView} details={{ name, visibility }} onSave={save} />;
 }

@@ -14,11 +14,12 @@ import { Milestones } from './milestones.tsx';
 import { Updates } from './updates.tsx';
 
 /** Range of the chart. */
-const since = '-P30D';
+const chartMs = 30 * 86_400_000;
 
 export default function ProjectPage(): ReactNode {
   const { id } = useParams({ from: '/projects/$id' });
   const client = useClient();
+  const since = new Date(Date.now() - chartMs).toISOString().slice(0, 10);
   const project = useQuery({ queryKey: ['projects', id], queryFn: () => client.projects.get(id) });
   // Its key begins with `issues`, because each change of an issue may change the progress.
   const progress = useQuery({

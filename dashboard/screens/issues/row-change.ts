@@ -1,0 +1,31 @@
+// Changes of one row, by key or by the menu of the row.
+import type { Issue, IssueUpdate } from '@tatami/sdk/client';
+import { useLabels, useMembers, useStates } from '../../data/directory.ts';
+import { useClient } from '../../data/provider.tsx';
+import { changeIssue } from '../../data/writes.ts';
+import type { ListedIssue } from './list-data.ts';
+
+export const rowFields = ['state', 'assignee', 'priority', 'label'] as const;
+export type RowField = (typeof rowFields)[number];
+
+/** Returns a function that changes one issue and shows the change at once. */
+export function useRowChange(): (issue: ListedIssue, set: IssueUpdate) => void {
+  const client = useClient();
+  const states = useStates();
+  const members = useMembers();
+  const labels = useLabels();
+  return (issue, set) => {
+    const { state, assigneeId, priority, addLabels = [], removeLabels = [] } = set;
+    const newState = states.find(({ name, team }) => name === state && team === issue.team.key);
+    const draft: Partial<Omit<Issue, 'id' | 'version'>> = {
+      ...(newState && { state: newState }),
+      ...(priority && { priority }),
+      ...(assigneeId !== undefined && { assignee: members.find(({ id }) => id === assigneeId) ?? null }),
+      labels: [
+        ...issue.labels.filter(({ id }) => !removeLabels.includes(id)),
+        ...labels.filter(({ id }) => addLabels.includes(id)),
+      ],
+    };
+    void changeIssue(client, { issue, patch: set, draft });
+  };
+}
