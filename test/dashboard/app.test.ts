@@ -1,6 +1,7 @@
 // The web app in a real browser, with real data.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
+import { watchSlowness } from '../slow-machine.ts';
 import { openScene, runAt, type Scene } from './scene.ts';
 
 let scene: Scene;
@@ -36,9 +37,12 @@ test('a person does the daily work by keyboard alone, and by touch on a phone', 
 }, 90_000);
 
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
+  const slowness = watchSlowness();
   const live = await runAt<Json>(scene, 'live-process.ts');
   expect(live.complaints).toEqual([]);
   expect([...live.delays, live.fiveTabs, live.byLeader, live.afterLeader].every(Number.isFinite)).toBe(true);
+  expect(Math.min(...live.delays)).toBeLessThanOrEqual(300 * slowness());
+  expect(live.streams).toBe(1);
 }, 60_000);
 
 // The last test, because it lowers the role of the person.

@@ -13,6 +13,8 @@ export interface Target {
   readonly member: string;
   /** URL of the program that controls the server. */
   readonly control: string;
+  /** URL of the metrics of the server. */
+  readonly metrics: string;
 }
 
 /** Target of this program, its only argument. */

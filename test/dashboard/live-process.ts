@@ -1,6 +1,6 @@
 // Watches the web app while the data changes elsewhere. Prints times in milliseconds and what tabs show.
 import type { Page } from 'playwright-core';
-import { api, openDriver, say, type Tab } from './browser.ts';
+import { api, openDriver, say, target, type Tab } from './browser.ts';
 import { isSettled } from '../browser/people.ts';
 
 const driver = await openDriver();
@@ -36,6 +36,14 @@ async function visibleAfter(title: string, tabs: readonly Tab[]): Promise<number
   return Math.max(...(await Promise.all(shown))) - answered;
 }
 
+/** Returns the number of event streams that the server has opened since its start. */
+async function openedStreams(): Promise<number> {
+  const text = await (await fetch(target.metrics)).text();
+  const found = /^tatami_http_requests_total\{.*events\/stream",status="200"\} (\d+)$/m.exec(text);
+  return Number(found?.[1] ?? 0);
+}
+
+const streamsBefore = await openedStreams();
 const first = await driver.open('/issues');
 await isLive(first);
 const delays: number[] = [];
@@ -45,6 +53,7 @@ const tabs = [first];
 for (let at = 1; at < 5; at++) tabs.push(await first.another('/issues'));
 await Promise.all(tabs.map(isLive));
 const fiveTabs = await visibleAfter('For five tabs', tabs);
+const streams = (await openedStreams()) - streamsBefore;
 const complaints = [...first.complaints];
 await first.close();
 
@@ -71,4 +80,4 @@ await account.page.getByRole('button', { name: 'Sign out' }).first().click();
 await follower.page.waitForURL(/\/sign-in/);
 complaints.push(...follower.complaints.filter((one) => !one.includes('401')));
 await driver.browser.close();
-say({ delays, fiveTabs, byLeader, afterLeader, complaints });
+say({ delays, fiveTabs, streams, byLeader, afterLeader, complaints });

@@ -44,7 +44,11 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
   });
   const control = `http://127.0.0.1:${receiver.port}`;
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-scene-'));
-  const options = { clock: createSystemClock(), dataDir, flags: { egressAllow: '127.0.0.0/8' } };
+  const options = {
+    clock: createSystemClock(),
+    dataDir,
+    flags: { egressAllow: '127.0.0.0/8', metricsPort: '0' },
+  };
   let app = await startApp(options);
   /** Starts again at the same address, where open pages look for the server. */
   const restart = async (): Promise<void> => {
@@ -132,6 +136,7 @@ export async function runAt<T>(
     key: app.workspace.apiKey,
     member: person.memberId,
     control,
+    metrics: app.metricsUrl,
     ids: { ...ids, proposal: proposals.data[0].id, delivery: deliveries.data[0].id },
   };
   return runInNode<T>(join('../dashboard', program), [JSON.stringify(target), ...args]);
