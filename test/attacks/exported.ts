@@ -96,7 +96,12 @@ function targetOf({ store, close }: Offline, dataDir: string): Target {
         yield* lines;
       };
       try {
-        await takeIn(store, open, { examine: examineRows, blobs, onRows: () => undefined });
+        await takeIn(store, open, {
+          examine: examineRows,
+          blobs,
+          nowMs: () => testStart,
+          onRows: () => undefined,
+        });
         return null;
       } catch (error) {
         const lines = error instanceof BadRows ? error.lines : [];

@@ -128,6 +128,12 @@ const changes: readonly [title: string, table: string, change: (row: TableRowJso
       (row) => (row.sequence = 9_000_000),
       'lines are missing',
     ],
+    [
+      'an event is of the far future',
+      'events',
+      (row) => (row.created_at = 8.64e15),
+      'must not be in the future. If the time is right, correct the clock',
+    ],
     ['an event has an unknown type', 'events', (row) => (row.type = 'root.granted'), 'events.type'],
     [
       'the sequence of a reaction is beyond the log',
@@ -148,7 +154,7 @@ test('a row that violates its table schema is rejected with its line number, and
   for (const [title, table, change, says] of changes) {
     const said = await refused(changed(file.lines, table, change));
     expect(`${title}: ${said}`).toContain(says);
-    if (!/log|first line|lines are missing|issue_count|beyond/.test(says))
+    if (!/log|first line|lines are missing|issue_count|beyond|future/.test(says))
       expect(said).toContain(`Line ${lineOf(file.lines, table)}: ${table}`);
     expect(said).toContain('Nothing was written.');
   }

@@ -176,7 +176,7 @@ async function interrupted(lines: readonly string[], dataDir: string): Promise<v
       yield line;
     }
   };
-  const taking = { examine: examineRows, blobs, onRows: () => undefined };
+  const taking = { examine: examineRows, blobs, nowMs: Date.now, onRows: () => undefined };
   await expect(takeIn(store, open, taking)).rejects.toThrow('killed');
   await close();
 }

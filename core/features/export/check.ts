@@ -28,6 +28,7 @@ import {
 import type { RowLine, Head } from './lines.ts';
 import { exportedTables, type ExportedTable, tableOf, tables } from '../tables.ts';
 import { addressKey } from '../../platform/lib/address.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import type { Statement } from '../../platform/store/statement.ts';
 
@@ -63,6 +64,7 @@ export function createChecking(
   head: Head,
   inserts: ReadonlyMap<string, Statement<unknown>>,
   examine: Examine,
+  nowMs: number,
 ): Checking {
   const db = openScratch(tables.filter(({ isOfServer }) => !isOfServer).map(({ name }) => name));
   const wrongIn = rowChecks(head.schema);
@@ -79,7 +81,7 @@ export function createChecking(
       return bad.length < faultyLinesMax;
     },
     end() {
-      if (bad.length === 0) bad.push(...wholeFaults(db, head));
+      if (bad.length === 0) bad.push(...wholeFaults(db, head), ...futureFaults(db, nowMs));
       if (bad.length === 0) bad.push(...examined(db, examine));
       if (bad.length > 0) throw new BadRows(bad);
     },
@@ -179,6 +181,20 @@ function wholeFaults(db: Connection, { workspace }: Head): string[] {
       rowsOf('SELECT id, email FROM members WHERE email IS NOT NULL AND deleted_at IS NULL ORDER BY id'),
     ),
   ];
+}
+
+/** Clocks of two servers differ by less than this, even if one has a wrong time zone. */
+const aheadMaxMs = 2 * dayMs;
+
+/** Rejects events of the future, because schedules, expiry and `doctor` compare the clock with the newest event. */
+function futureFaults(db: Connection, nowMs: number): string[] {
+  const rows = db
+    .prepare('SELECT sequence, created_at FROM events WHERE created_at > ?1 ORDER BY sequence LIMIT ?2')
+    .all([nowMs + aheadMaxMs, faultyLinesMax]) as FaultRow[];
+  return rows.map(
+    ({ sequence, created_at }) =>
+      `events.created_at of event ${sequence} is ${created_at}: it must not be in the future. If the time is right, correct the clock of this machine (timedatectl set-ntp true).`,
+  );
 }
 
 /** Rejects different spellings of one address, because two members would share one mailbox. */

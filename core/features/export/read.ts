@@ -79,6 +79,7 @@ export interface TakenIn {
 export interface TakingIn {
   readonly examine: Examine;
   readonly blobs: Blobs;
+  nowMs(): number;
   onRows(done: number): void;
 }
 
@@ -89,7 +90,7 @@ export interface TakingIn {
 export async function takeIn(
   store: Store,
   open: () => AsyncIterable<string>,
-  { examine, blobs, onRows }: TakingIn,
+  { examine, blobs, nowMs, onRows }: TakingIn,
 ): Promise<TakenIn> {
   const inserts = insertStatements();
   const reading = open()[Symbol.asyncIterator]();
@@ -102,7 +103,7 @@ export async function takeIn(
       'conflict',
       `The workspace ${head.workspace.name} (${head.workspace.id}) already exists here. Import the file into another data directory.`,
     );
-  await checkAll(open, first, createChecking(head, inserts, examine));
+  await checkAll(open, first, createChecking(head, inserts, examine, nowMs()));
   const batches = createBatches(store, scope, inserts, before ?? 0);
   const wrongIn = rowChecks(head.schema);
   const rows = await eachRow(parsed(reading), createContents(blobs), async (line, at, { number, fault }) => {

@@ -34,6 +34,7 @@ export async function takeInWorkspace(file: string, options: LocalOptions, folde
     const taken = await takeIn(store, () => splitLines(createReadStream(file, 'utf8')), {
       examine: examineRows,
       blobs,
+      nowMs: systemClock.nowMs,
       onRows: (done) => progress.show(counted(done, 'row')),
     });
     progress.end();
