@@ -86,19 +86,21 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
   const [session, setSession] = useState(tab.exchanged);
   const [isOutdated, setOutdated] = useState(false);
   useEffect(() => {
-    const renew = (): void => void tab.renew().then(setSession, () => undefined);
+    const renew = (): Promise<void> => tab.renew().then(setSession, () => undefined);
     let isFirst = true;
     const receive = (message: FeedMessage): void => {
       if (message.kind === 'event') {
         live.apply(message.event);
         if (message.event.type === 'member.updated' && message.event.data.id === tab.exchanged.member.id)
-          renew();
+          void renew();
       } else if (message.kind === 'live') {
         setConnection('live');
         // Data that was read before the stream opened may have changed since.
-        void queryClient.invalidateQueries();
-        if (!isFirst) {
-          renew();
+        const refresh = (): Promise<void> => queryClient.invalidateQueries();
+        if (isFirst) void refresh();
+        else {
+          // A restarted server knows no earlier bearer.
+          void renew().then(refresh);
           void isCurrentVersion().then((isCurrent) => setOutdated(!isCurrent));
         }
         isFirst = false;

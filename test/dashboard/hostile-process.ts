@@ -85,6 +85,7 @@ await page.goto(`${target.url}/api-keys`);
 await page.getByRole('heading', { name: 'API keys' }).waitFor();
 await page.goto(`${target.url}/webhooks`);
 results.guest = await page.getByRole('alert').first().innerText();
+await api('PATCH', `/members/${target.member}`, { role: 'admin' });
 
 await driver.browser.close();
 say({ ...results, complaints });

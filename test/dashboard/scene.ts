@@ -54,6 +54,8 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
   const restart = async (): Promise<void> => {
     const { port } = new URL(app.url);
     await app.stop();
+    // Later objects sort after earlier ones.
+    options.clock.advance(60_000);
     app = await startApp({ ...options, flags: { ...options.flags, port } }, app.workspace);
   };
   const post = async (path: string, body: object, headers?: Record<string, string>): Promise<Json> => {
