@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { catalogueCosts } from './parts/catalogue.ts';
 import { create } from './parts/create.ts';
+import { dashboard } from './parts/dashboard.ts';
 import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
 import { growth } from './parts/growth.ts';
@@ -37,6 +38,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   footprint,
   recovery,
   growth,
+  dashboard,
 };
 
 const { values, positionals } = parseArgs({

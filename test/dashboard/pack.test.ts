@@ -16,6 +16,8 @@ beforeAll(async () => {
   app = await startApp();
   bytes = new Uint8Array(await buildDashboard());
   pack = readPack(bytes);
+  // The server builds the web app of a clone at the first request.
+  await fetch(`${app.url}/assets/${pack.entries.worker}`);
 }, 60_000);
 afterAll(() => app.stop());
 
