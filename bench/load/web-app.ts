@@ -1,6 +1,7 @@
 // Opens the web app in a browser and measures it. Runs under Node, because Playwright does not work well under Bun.
 import type { CDPSession, Page, Response } from 'playwright-core';
-import { api, isSettled, openDriver, say, target, type Tab } from '../../test/dashboard/browser.ts';
+import { isSettled } from '../../test/browser/people.ts';
+import { api, openDriver, say, target, type Tab } from '../../test/dashboard/browser.ts';
 
 /** CPU times are of the main thread of the tab, in milliseconds; so are all other times. */
 export interface WebAppResult {

@@ -123,13 +123,13 @@ try {
     /Ben through Tidy[^]*priority\tnone\turgent/.test(toRaise.text),
     toRaise.text,
   );
-  const raised = await ana.does({ do: 'click', name: 'Approve', then: 'Approved' });
+  const raised = await ana.does({ do: 'click', name: 'Approve', shows: 'Approved' });
   check('an approval is applied at once', (await issueOf(crash.id)).priority === 'urgent', raised.text);
   const toDelete = await ana.does({ do: 'go', url: deleting.url });
   await ana.does(
-    { do: 'click', name: 'Reject', then: 'Reason' },
+    { do: 'click', name: 'Reject', shows: 'Reason' },
     { do: 'fill', label: 'Reason', text: 'Berlin is real' },
-    { do: 'click', name: 'Reject', then: 'Rejected' },
+    { do: 'click', name: 'Reject', shows: 'Rejected' },
   );
   check('a rejection changes nothing', (await issueOf(trial.id)).deletedAt === null);
   check(

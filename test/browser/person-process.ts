@@ -21,7 +21,7 @@ async function act(deed: Deed): Promise<void> {
       return press(deed.name);
     case 'click':
       await page.getByRole('button', { name: deed.name }).first().click();
-      return page.getByText(deed.then).first().waitFor();
+      return page.getByText(deed.shows).first().waitFor();
     case 'follow': {
       const next = page.waitForEvent('load');
       await page.getByRole('link', { name: deed.name }).first().click();

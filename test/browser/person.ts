@@ -11,7 +11,7 @@ export type Deed =
   /** Presses a button that loads a page. */
   | { readonly do: 'press'; readonly name: string }
   /** Presses a button of the web app, which loads no page, and waits for a text. */
-  | { readonly do: 'click'; readonly name: string; readonly then: string }
+  | { readonly do: 'click'; readonly name: string; readonly shows: string }
   | { readonly do: 'follow'; readonly name: string };
 
 export interface PageSnapshot {

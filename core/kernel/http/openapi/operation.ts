@@ -207,6 +207,11 @@ function successText(status: string, schema: TSchema | null): string {
   return texts[status] ?? 'Success.';
 }
 
+const errorsOfKinds: Readonly<Partial<Record<Route['kind'], ErrorCode>>> = {
+  upload: 'request_timeout',
+  file: 'range_not_satisfiable',
+};
+
 /** Returns every error code of a route, derived from its input and kind. */
 function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([
@@ -224,8 +229,8 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const isWrite = writesRows(route);
   if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
-  if (route.kind === 'upload') codes.add('request_timeout');
-  if (route.kind === 'file') codes.add('range_not_satisfiable');
+  const ofKind = errorsOfKinds[route.kind];
+  if (ofKind) codes.add(ofKind);
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (isWrite) {
     // A write without `If-Match` support rejects the header.
