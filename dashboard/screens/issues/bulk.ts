@@ -57,18 +57,24 @@ export async function applyBulk(
   return { message: text.changed(changed.length), undo };
 }
 
-/** Former value of an issue for a field of a change. */
-const former: Readonly<Record<string, (issue: ListedIssue) => IssueUpdate>> = {
+type Former = (issue: ListedIssue, set: IssueUpdate) => IssueUpdate;
+
+const has = ({ labels }: ListedIssue, id: string): boolean => labels.some((label) => label.id === id);
+
+/** Former value of an issue for a field of a change. Labels that others change meanwhile stay as they are. */
+const former: Readonly<Record<string, Former>> = {
   state: ({ state }) => ({ stateId: state.id }),
   assigneeId: ({ assignee }) => ({ assigneeId: assignee?.id ?? null }),
   priority: ({ priority }) => ({ priority }),
   projectId: ({ project }) => ({ projectId: project?.id ?? null }),
   cycleId: ({ cycle }) => ({ cycleId: cycle?.id ?? null }),
-  addLabels: ({ labels }) => ({ labels: labels.map(({ id }) => id) }),
-  removeLabels: ({ labels }) => ({ labels: labels.map(({ id }) => id) }),
+  addLabels: (issue, { addLabels = [] }) => ({ removeLabels: addLabels.filter((id) => !has(issue, id)) }),
+  removeLabels: (issue, { removeLabels = [] }) => ({
+    addLabels: removeLabels.filter((id) => has(issue, id)),
+  }),
 };
 
 /** Returns the update that gives an issue its former values in the fields of a change. */
-function formerValues(issue: ListedIssue, set: IssueUpdate): IssueUpdate {
-  return Object.assign({}, ...Object.keys(set).map((name) => former[name]?.(issue))) as IssueUpdate;
+export function formerValues(issue: ListedIssue, set: IssueUpdate): IssueUpdate {
+  return Object.assign({}, ...Object.keys(set).map((name) => former[name]?.(issue, set))) as IssueUpdate;
 }

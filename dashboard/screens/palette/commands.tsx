@@ -1,7 +1,7 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { themes, useTheme } from '../../data/theme.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -42,6 +42,7 @@ function matches(label: string, input: string): boolean {
 
 export default function Commands({ onClose, onShortcuts }: CommandsProps): ReactNode {
   const [input, setInput] = useState('');
+  const field = useRef<HTMLInputElement>(null);
   const groups = useGroups(input.trim(), onShortcuts);
   const items = groups.flatMap((group) => group.items);
   const run = (command: Command | null): void => {
@@ -50,7 +51,7 @@ export default function Commands({ onClose, onShortcuts }: CommandsProps): React
     command.run();
   };
   return (
-    <Dialog title={text.title} isTitleHidden isOpen onClose={onClose}>
+    <Dialog title={text.title} isTitleHidden isOpen onClose={onClose} initialFocus={field}>
       <Combobox.Root
         inline
         open
@@ -63,7 +64,7 @@ export default function Commands({ onClose, onShortcuts }: CommandsProps): React
         onValueChange={run}
         itemToStringLabel={({ label }: Command) => label}
       >
-        <Combobox.Input aria-label={text.input} placeholder={text.input} autoFocus />
+        <Combobox.Input aria-label={text.input} placeholder={text.input} ref={field} />
         {items.length === 0 && <p className="soft">{text.nothing}</p>}
         <Combobox.List>
           {(group: Group) => (
