@@ -62,18 +62,21 @@ export async function isSettled(page: Page): Promise<void> {
 }
 
 /** Rules of WCAG 2.2 up to level AA, and the best practices of axe. */
-const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+const runOf = (rule: string | undefined): string => {
+  const only = rule === undefined ? '' : `runOnly: { type: 'rule', values: ['${rule}'] }, `;
+  return `axe.run(document, { ${only}resultTypes: ['violations'] }).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
+};
 
 /**
  * Uses the inspector protocol, because the content security policy of the page rejects injected scripts of
  * Playwright.
  */
-export async function violationsOf(context: BrowserContext, page: Page): Promise<string[]> {
+export async function violationsOf(context: BrowserContext, page: Page, rule?: string): Promise<string[]> {
   const inspector = await context.newCDPSession(page);
   try {
     const { result, exceptionDetails } = await inspector.send('Runtime.evaluate', {
-      expression: `${axe.source};\n${run}`,
+      expression: `${axe.source};\n${runOf(rule)}`,
       awaitPromise: true,
       returnByValue: true,
     });

@@ -61,7 +61,8 @@ export interface Tab {
   readonly page: Page;
   /** Errors that the browser reported: console, policy, failed requests. */
   readonly complaints: string[];
-  violations(): Promise<string[]>;
+  /** @param rule the only rule of axe to check; by default all */
+  violations(rule?: string): Promise<string[]>;
   /** Opens another tab of the same browser. */
   another(path: string): Promise<Tab>;
   close(): Promise<void>;
@@ -94,7 +95,7 @@ export async function openDriver(): Promise<Driver> {
         return {
           page,
           complaints,
-          violations: () => violationsOf(context, page),
+          violations: (rule) => violationsOf(context, page, rule),
           another: tabAt,
           close: () => context.close(),
         };
