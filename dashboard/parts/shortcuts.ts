@@ -20,7 +20,7 @@ const offKey = 'tatami.shortcuts';
 /** Returns false if the person switched shortcuts without a modifier off. */
 export const areShortcutsOn = (): boolean => localStorage.getItem(offKey) !== 'off';
 
-/** Switches shortcuts without a modifier on or off (WCAG 2.2 › 2.1.4). */
+/** Switches shortcuts without a modifier on or off (WCAG 2.2, 2.1.4). */
 export function switchShortcuts(on: boolean): void {
   localStorage.setItem(offKey, on ? 'on' : 'off');
 }

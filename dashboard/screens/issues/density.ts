@@ -6,7 +6,7 @@ export type Density = (typeof densities)[number];
 
 const key = 'tatami.density';
 const heights: Readonly<Record<Density, number>> = { comfortable: 40, compact: 30 };
-/** Targets for fingers are larger (WCAG 2.2 › 2.5.8). */
+/** Targets for fingers are larger (WCAG 2.2, 2.5.8). */
 const coarseHeight = 48;
 
 /** Returns density, height of a row in pixels, and a function that changes the density. */
