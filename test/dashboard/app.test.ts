@@ -50,6 +50,22 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
+test('a list shows the fields that a person chooses, and its address shows them to others', async () => {
+  const seen = await runAt<Json>(scene, 'lists-process.ts');
+  const show = 'show=state,labels,project,cycle,dueDate,creator,updatedAt,assignee';
+  expect(seen).toMatchObject({
+    estimate: true,
+    address: '',
+    chosen: `?${show}`,
+    hidden: 0,
+    remembered: `?${show}&density=compact`,
+    view: '?density=compact',
+    sharedHeight: 30,
+    others: '',
+    complaints: [],
+  });
+}, 90_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

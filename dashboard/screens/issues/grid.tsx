@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { GroupRow, IssueRow } from './row.tsx';
+import type { ShownField } from './display.ts';
 import type { IssueGroup, IssueListData, ListedIssue } from './list-data.ts';
 import type { Grouping } from './search.ts';
 import styles from './issues.module.css';
@@ -37,6 +38,7 @@ interface GridProps {
   readonly focused: number;
   readonly selected: ReadonlySet<string>;
   readonly rowHeight: number;
+  readonly fields: readonly ShownField[];
   readonly onFocus: (index: number) => void;
   readonly onKey: (event: KeyboardEvent, index: number) => void;
   readonly onToggle: (key: string | null) => void;
@@ -138,6 +140,7 @@ function Place({
   focused,
   selected,
   group,
+  fields,
   onToggle,
   onSelect,
   onMenu,
@@ -147,6 +150,7 @@ function Place({
     return (
       <IssueRow
         issue={row.issue}
+        fields={fields}
         isSelected={selected.has(row.issue.id)}
         onSelect={onSelect}
         onMenu={onMenu}

@@ -20,16 +20,24 @@ export type ListedIssue = Pick<
   | 'version'
   | 'createdAt'
   | 'updatedAt'
->;
+> &
+  Partial<Pick<Issue, ExtraField>>;
 
-const fields =
+/** Fields that are loaded only while rows show them. */
+export const extraFields = ['milestone', 'parent', 'slaDueAt', 'creator', 'completedAt'] as const;
+type ExtraField = (typeof extraFields)[number];
+
+const ownFields =
   'identifier,title,state,priority,assignee,team,labels,project,cycle,estimate,dueDate,version,createdAt,updatedAt';
 
 export interface ListQuery {
   readonly filter: FilterTree | undefined;
   readonly sort: string;
   readonly group: Grouping | undefined;
+  readonly extra?: readonly ExtraField[];
 }
+
+const fieldsOf = ({ extra = [] }: ListQuery): string => [ownFields, ...extra].join();
 
 export interface IssueGroup {
   /** Null for the group without a value; for a list without groups, the only group has null too. */
@@ -81,7 +89,7 @@ export async function loadPage(
   const request = {
     limit: pageSize,
     sort: query.sort,
-    fields,
+    fields: fieldsOf(query),
     ...(filter && { filter: JSON.stringify(filter) }),
     ...(after !== null && { after }),
   };
@@ -142,7 +150,7 @@ export async function issuesAmong(
   ids: readonly string[],
 ): Promise<readonly ListedIssue[]> {
   const filter = both(query.filter, { id: ids });
-  const request = { limit: 100, fields, filter: JSON.stringify(filter) };
+  const request = { limit: 100, fields: fieldsOf(query), filter: JSON.stringify(filter) };
   const { data } = await client.issues.list(request);
   return data as readonly ListedIssue[];
 }

@@ -6,17 +6,19 @@ import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
 import { Peek } from '../issue/peek.tsx';
-import { useDensity } from './density.ts';
-import { Display } from './display.tsx';
+import { useDisplay } from './display.ts';
+import { DisplayMenus } from './display-menus.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import type { ListQuery } from './list-data.ts';
+import { extraFields, type ListQuery } from './list-data.ts';
 import { Rows } from './rows.tsx';
 import type { IssueSearch } from './search.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
 import styles from './issues.module.css';
 
 interface ListScreenProps {
+  /** Path of the screen or id of the view, by which the browser remembers the display of the list. */
+  readonly list: string;
   readonly title: string;
   readonly search: IssueSearch;
   /** Filter that the person cannot remove. */
@@ -26,10 +28,10 @@ interface ListScreenProps {
   readonly empty?: ReactNode;
 }
 
-export function ListScreen({ title, search, fixed, actions, bars, empty }: ListScreenProps): ReactNode {
+export function ListScreen(props: ListScreenProps): ReactNode {
+  const { title, search, fixed, actions, bars, empty } = props;
   const navigate = useNavigate();
   const { filter, group, sort = '-createdAt', peek } = search;
-  const { density, rowHeight, setDensity } = useDensity();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
       void navigate({
@@ -39,21 +41,23 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
       }),
     [navigate],
   );
+  const display = useDisplay(props.list, search, change);
+  const extra = extraFields.filter((field) => display.fields.includes(field));
   const query = useStable<ListQuery>({
     filter: both(fixed, filter),
     sort,
     group,
+    ...(extra.length > 0 && { extra }),
   });
   const list = useIssueList(query);
   const bar = (
     <>
       {bars}
       <FilterBar filter={filter} onChange={(next) => change({ filter: next })}>
-        <Display
+        <DisplayMenus
           search={search}
-          density={density}
+          display={display}
           onChange={(part) => change(part as Partial<IssueSearch>)}
-          onDensity={setDensity}
         />
       </FilterBar>
     </>
@@ -75,7 +79,7 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
             name={title}
             list={list}
             query={query}
-            rowHeight={rowHeight}
+            display={display}
             onPeek={(next) => change({ peek: next })}
           />
           {peek !== undefined && <Peek identifier={peek} onClose={() => change({ peek: undefined })} />}

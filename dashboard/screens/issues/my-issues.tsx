@@ -37,6 +37,7 @@ export default function MyIssues(): ReactNode {
   );
   return (
     <ListScreen
+      list="/my-issues"
       title={text.myIssues}
       search={search}
       fixed={filters[part]}

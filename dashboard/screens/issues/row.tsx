@@ -4,6 +4,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Avatar, PriorityIcon, StateIcon, Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
+import type { ShownField } from './display.ts';
 import type { IssueGroup, ListedIssue } from './list-data.ts';
 import type { Grouping } from './search.ts';
 import styles from './issues.module.css';
@@ -17,14 +18,15 @@ interface RowPlace {
 
 interface IssueRowProps extends RowPlace {
   readonly issue: ListedIssue;
+  readonly fields: readonly ShownField[];
   readonly isSelected: boolean;
   readonly onSelect: (index: number, extend: boolean) => void;
   readonly onMenu: (issue: ListedIssue) => void;
 }
 
 export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode {
-  const { issue, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
-  const { identifier, title, state, priority, assignee, project, cycle, dueDate, updatedAt } = issue;
+  const { issue, fields, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
+  const { identifier, title, state, priority } = issue;
   return (
     <div
       role="row"
@@ -46,15 +48,19 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
           onClick={(event) => onSelect(index, event.shiftKey)}
         />
       </span>
-      <span role="gridcell">
-        <PriorityIcon priority={priority} />
-      </span>
+      {fields.includes('priority') && (
+        <span role="gridcell">
+          <PriorityIcon priority={priority} />
+        </span>
+      )}
       <span role="gridcell" className={styles.identifier}>
         {identifier}
       </span>
-      <span role="gridcell">
-        <StateIcon type={state.type} name={state.name} />
-      </span>
+      {fields.includes('state') && (
+        <span role="gridcell">
+          <StateIcon type={state.type} name={state.name} />
+        </span>
+      )}
       <span role="gridcell" className="grow cut">
         <Link
           to="/issues/$identifier"
@@ -65,22 +71,66 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
           {title}
         </Link>
       </span>
-      <Labels issue={issue} />
-      <span role="gridcell" className={styles.wide}>
-        {project && <span className="chip">{project.name}</span>}
-        {cycle && <span className="chip">{cycle.name}</span>}
-      </span>
-      <span role="gridcell" className={styles.wide}>
-        {dueDate !== null && <span className="soft">{text.due(dueDate)}</span>}
-      </span>
-      <span role="gridcell" className={`${styles.wide} soft`}>
-        <Time at={updatedAt} />
-      </span>
-      <span role="gridcell">{assignee && <Avatar name={assignee.name} />}</span>
+      {fields.map((field) => cells[field] && <FieldCell key={field} field={field} issue={issue} />)}
       <MenuCell issue={issue} onMenu={onMenu} />
     </div>
   );
 });
+
+const chip = (named: { readonly name: string } | null | undefined): ReactNode =>
+  named && <span className="chip">{named.name}</span>;
+
+/** Name and time of a field, because several times look alike. */
+const named = (field: ShownField, at: string | null | undefined): ReactNode =>
+  typeof at === 'string' && (
+    <span className="soft">
+      {text.shown[field]} <Time at={at} />
+    </span>
+  );
+
+/** Content of the fields behind the title; empty without a value. */
+const cells: Readonly<Partial<Record<ShownField, (issue: ListedIssue) => ReactNode>>> = {
+  labels: ({ labels }) => labels.length > 0 && <Labels labels={labels} />,
+  project: ({ project }) => chip(project),
+  milestone: ({ milestone }) => chip(milestone),
+  cycle: ({ cycle }) => chip(cycle),
+  parent: ({ parent }) => parent && <span className="soft">{text.child(parent.identifier ?? '')}</span>,
+  estimate: ({ estimate }) =>
+    estimate !== null && (
+      <span className="chip" title={text.valueOf(text.shown.estimate, estimate)}>
+        <span className="only-read">{text.shown.estimate}</span>
+        {estimate}
+      </span>
+    ),
+  dueDate: ({ dueDate }) => dueDate !== null && <span className="soft">{text.due(dueDate)}</span>,
+  slaDueAt: ({ slaDueAt }) => named('slaDueAt', slaDueAt),
+  creator: ({ creator }) =>
+    creator && <span className="soft">{text.valueOf(text.shown.creator, creator.name)}</span>,
+  createdAt: ({ createdAt }) => named('createdAt', createdAt),
+  updatedAt: ({ updatedAt }) => (
+    <span className="soft">
+      <Time at={updatedAt} />
+    </span>
+  ),
+  completedAt: ({ completedAt }) => named('completedAt', completedAt),
+  assignee: ({ assignee }) => assignee && <Avatar name={assignee.name} />,
+};
+
+/** Narrow screens hide the other fields. */
+const widths: Readonly<Partial<Record<ShownField, string | undefined>>> = {
+  labels: styles.labels,
+  assignee: undefined,
+};
+
+function FieldCell({ field, issue }: { readonly field: ShownField; readonly issue: ListedIssue }): ReactNode {
+  const content = cells[field]!(issue);
+  if (!content) return null;
+  return (
+    <span role="gridcell" className={field in widths ? widths[field] : styles.wide}>
+      {content}
+    </span>
+  );
+}
 
 function MenuCell({ issue, onMenu }: Pick<IssueRowProps, 'issue' | 'onMenu'>): ReactNode {
   return (
@@ -101,16 +151,16 @@ function MenuCell({ issue, onMenu }: Pick<IssueRowProps, 'issue' | 'onMenu'>): R
 
 const labelsMax = 3;
 
-function Labels({ issue: { labels } }: { readonly issue: ListedIssue }): ReactNode {
+function Labels({ labels }: Pick<ListedIssue, 'labels'>): ReactNode {
   return (
-    <span role="gridcell" className={styles.labels}>
+    <>
       {labels.slice(0, labelsMax).map(({ id, name }) => (
         <span key={id} className="chip">
           {name}
         </span>
       ))}
       {labels.length > labelsMax && <span className="soft">+{labels.length - labelsMax}</span>}
-    </span>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from '
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { text } from '../../text/issues.ts';
 import { useBulk } from './bulk-preview.tsx';
+import type { ListDisplay } from './display.ts';
 import { useRowChange, type RowField } from './row-change.ts';
 import { Grid, rowsOf, type GridRow } from './grid.tsx';
 import type { ListedIssue, ListQuery } from './list-data.ts';
@@ -22,11 +23,11 @@ interface RowsProps {
   readonly name: string;
   readonly list: IssueList;
   readonly query: ListQuery;
-  readonly rowHeight: number;
+  readonly display: ListDisplay;
   readonly onPeek: (identifier: string) => void;
 }
 
-export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): ReactNode {
+export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNode {
   const navigate = useNavigate();
   const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
   const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
@@ -58,7 +59,8 @@ export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): React
         group={query.group}
         focused={selection.focused}
         selected={selection.ids}
-        rowHeight={rowHeight}
+        rowHeight={display.rowHeight}
+        fields={display.fields}
         onFocus={selection.focus}
         onKey={(event) => onGridKey(event, selection, { open, toggle: toggleRow })}
         onToggle={toggle}

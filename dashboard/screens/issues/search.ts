@@ -15,10 +15,13 @@ export interface IssueSearch {
   readonly peek?: string;
   /** Part of "My issues". */
   readonly mine?: 'assigned' | 'created';
+  /** Fields that rows show, unless they are the default ones. */
+  readonly show?: string;
+  readonly density?: string;
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
-  const { filter, sort, group, peek, mine } = search;
+  const { filter, sort, group, peek, mine, show, density } = search;
   const grouping = groupings.find((one) => one === group);
   const part = (['assigned', 'created'] as const).find((one) => one === mine);
   return {
@@ -27,5 +30,7 @@ export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSea
     ...(grouping && { group: grouping }),
     ...(typeof peek === 'string' && { peek }),
     ...(part && { mine: part }),
+    ...(typeof show === 'string' && { show }),
+    ...(typeof density === 'string' && { density }),
   };
 }

@@ -24,6 +24,7 @@ export default function ViewScreen(): ReactNode {
   const { name, filter } = view.data;
   return (
     <ListScreen
+      list={id}
       title={name}
       search={shownSearch(view.data, search)}
       fixed={filter as FilterTree}

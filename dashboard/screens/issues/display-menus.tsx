@@ -1,20 +1,22 @@
-// Grouping, sorting and density of a list.
-import type { ReactNode } from 'react';
+// Grouping, sorting, fields and density of a list.
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Button } from '../../parts/button.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { text } from '../../text/issues.ts';
 import { groupings, sorts, type Grouping, type IssueSearch } from './search.ts';
-import { densities, type Density } from './density.ts';
+import { densities, type ListDisplay } from './display.ts';
 
-interface DisplayProps {
+const FieldsDialog = lazy(() => import('./fields-dialog.tsx'));
+
+interface DisplayMenusProps {
   readonly search: IssueSearch;
-  readonly density: Density;
+  readonly display: ListDisplay;
   readonly onChange: (part: Partial<Record<'group' | 'sort', string | undefined>>) => void;
-  readonly onDensity: (density: Density) => void;
 }
 
 const mark = (isChosen: boolean): string => (isChosen ? ' ✓' : '');
 
-export function Display({ search, density, onChange, onDensity }: DisplayProps): ReactNode {
+export function DisplayMenus({ search, display, onChange }: DisplayMenusProps): ReactNode {
   const { group, sort = '-createdAt' } = search;
   return (
     <>
@@ -38,14 +40,29 @@ export function Display({ search, density, onChange, onDensity }: DisplayProps):
           </MenuItem>
         ))}
       </Menu>
+      <FieldsButton display={display} />
       <Menu button={text.density}>
         {densities.map((one) => (
-          <MenuItem key={one} onSelect={() => onDensity(one)}>
+          <MenuItem key={one} onSelect={() => display.setDensity(one)}>
             {text.densities[one]}
-            {mark(one === density)}
+            {mark(one === display.density)}
           </MenuItem>
         ))}
       </Menu>
+    </>
+  );
+}
+
+function FieldsButton({ display: { fields, setFields } }: Pick<DisplayMenusProps, 'display'>): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        {text.showFields}
+      </Button>
+      <Suspense>
+        {isOpen && <FieldsDialog fields={fields} onChange={setFields} onClose={() => setOpen(false)} />}
+      </Suspense>
     </>
   );
 }
