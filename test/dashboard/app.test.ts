@@ -50,7 +50,7 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
-test('a list shows the fields that a person chooses, and its address shows them to others', async () => {
+test('a list shows the fields that a person chooses, and any number of its issues changes at once', async () => {
   const seen = await runAt<Json>(scene, 'lists-process.ts');
   const show = 'show=state,labels,project,cycle,dueDate,creator,updatedAt,assignee';
   expect(seen).toMatchObject({
@@ -62,6 +62,9 @@ test('a list shows the fields that a person chooses, and its address shows them 
     view: '?density=compact',
     sharedHeight: 30,
     others: '',
+    progress: expect.stringMatching(/^500 of 15\d\d /),
+    changed: true,
+    undone: true,
     complaints: [],
   });
 }, 90_000);

@@ -1,4 +1,4 @@
-// Chooses what the rows of a list show. Prints what the list shows, and where it remembers it.
+// Chooses what the rows of a list show, and changes all issues of a list at once. Prints what the list shows.
 import type { Page } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
 import { api, openDriver, say, target } from './browser.ts';
@@ -72,7 +72,37 @@ async function chooseFields(page: Page): Promise<void> {
   await api('DELETE', `/issues/${identifier}`);
 }
 
+const countOf = async (filter: object): Promise<number> =>
+  (await api<{ count: number }>('GET', `/issues/count?filter=${encodeURIComponent(JSON.stringify(filter))}`))
+    .count;
+
+async function changeAll(page: Page): Promise<void> {
+  const all = await countOf({});
+  const urgent = await countOf({ priority: 'urgent' });
+  await go(page, '/issues');
+  await page.getByRole('row').first().focus();
+  await page.keyboard.press('Control+a');
+  const bar = page.getByRole('region', { name: 'Change the selected issues' });
+  await bar.getByRole('button', { name: `Select all ${all}` }).click();
+  await bar.getByText(`${all} selected`).waitFor();
+  await bar.getByRole('combobox', { name: 'Priority' }).click();
+  await page.getByRole('option', { name: 'Urgent' }).click();
+  await page.getByText('Checking what changes').waitFor();
+  const preview = page.getByRole('dialog', { name: 'Change issues' });
+  await preview.getByText(`${all - urgent} of ${all} issues change.`).waitFor();
+  await preview.getByRole('button', { name: 'Apply' }).click();
+  const progress = page.getByRole('dialog', { name: 'Changing issues' });
+  results.progress = await progress.getByRole('progressbar').getAttribute('aria-label');
+  await page.getByText(`${all - urgent} issues changed.`).waitFor();
+  results.changed = (await countOf({ priority: 'urgent' })) === all;
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undoing the change').waitFor();
+  await page.getByText('Undoing the change').waitFor({ state: 'detached' });
+  results.undone = (await countOf({ priority: 'urgent' })) === urgent;
+}
+
 const tab = await driver.open('/welcome');
 await chooseFields(tab.page);
+await changeAll(tab.page);
 await driver.browser.close();
 say({ ...results, complaints: tab.complaints });

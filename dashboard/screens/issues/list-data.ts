@@ -55,7 +55,7 @@ export interface IssueListData {
 }
 
 /** A multiple of a screen, so that scrolling rarely waits. */
-const pageSize = 100;
+export const pageSize = 100;
 
 /** Returns the filter of one group of a list. */
 function filterOfGroup({ filter, group }: ListQuery, key: string | null): FilterTree | undefined {
