@@ -1,7 +1,7 @@
 // Short messages after an action. Screen readers announce them.
 import { ApiCallError } from '@tatami/sdk/client';
 import { useSyncExternalStore, type ReactNode } from 'react';
-import { leaveToSignIn } from '../data/client.ts';
+import { leaveToSignIn, noteRefusal } from '../data/client.ts';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -42,6 +42,7 @@ export function notify(message: string, action: Toast['action'] = null): void {
 /** Shows why a write failed, and what to do. */
 export function notifyProblem(error: unknown): void {
   const isStale = error instanceof ApiCallError && error.code === 'recent_sign_in_required';
+  if (error instanceof ApiCallError && error.status === 403 && !isStale) noteRefusal();
   const action = isStale ? { label: text.confirmSignIn, run: () => leaveToSignIn('/sign-in/again') } : null;
   add({ message: isStale ? text.confirmSignInHint : messageOf(error), isProblem: true, action });
 }

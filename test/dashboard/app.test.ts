@@ -67,7 +67,19 @@ test('a list shows the fields that a person chooses, and any number of its issue
     undone: true,
     complaints: [],
   });
-}, 90_000);
+}, 120_000);
+
+test('a lower role takes back a move of an open board with its reason, and hides what it may not do', async () => {
+  expect(await runAt<Json>(scene, 'roles-process.ts')).toEqual({
+    refusal: expect.stringContaining(
+      'needs the scope boards:write, which the role guest of Ana does not have',
+    ),
+    column: 'Backlog',
+    settings: 0,
+    guestSees: expect.any(Number),
+    complaints: [],
+  });
+}, 120_000);
 
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
@@ -41,11 +41,12 @@ interface LoadedProps {
 function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const isEmpty = state.columns.every(({ count }) => count === 0);
-  const actions = <Button onClick={() => setEditing(true)}>{text.settings}</Button>;
+  const mayChange = useMay('boards:write');
+  const actions = mayChange && <Button onClick={() => setEditing(true)}>{text.settings}</Button>;
   return (
     <Screen title={board.name} actions={actions} scrollsItself>
       <p id="board-keys" className="only-read">
-        {text.keys}
+        {mayChange ? text.keys : text.readOnly}
       </p>
       {isEmpty && <Empty title={text.emptyBoard} hint={text.emptyBoardHint} />}
       {state.elsewhere > 0 && <p className="notice">{text.elsewhere(state.elsewhere)}</p>}
@@ -53,7 +54,7 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
         <Columns board={board} open={open} state={state} />
       </BoardContext>
       <Suspense fallback={null}>
-        {isEditing && (
+        {isEditing && mayChange && (
           <BoardSettings board={board} columns={state.columns} onClose={() => setEditing(false)} />
         )}
       </Suspense>
@@ -85,16 +86,17 @@ function useMoves({ open, state }: LoadedProps) {
 
 /** Returns actions that never change, so that only the cards that changed are rendered. */
 function useStable(actions: ColumnActions): ColumnActions {
+  const mayMove = actions.onMove !== null;
   const current = useRef(actions);
   current.current = actions;
   return useMemo(
     () => ({
       onFocus: (id, column) => current.current.onFocus(id, column),
-      onMove: (card, column) => current.current.onMove(card, column),
+      onMove: mayMove ? (card, column) => current.current.onMove?.(card, column) : null,
       onMore: (cell) => current.current.onMore(cell),
       onHide: (column) => current.current.onHide(column),
     }),
-    [],
+    [mayMove],
   );
 }
 
@@ -103,10 +105,11 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
   const [moving, setMoving] = useState<{ readonly card: Card; readonly column: string } | null>(null);
   const state = useMemo(() => withOpened(read, opened), [read, opened]);
   const { message, setMessage, move } = useMoves({ board, open, state });
-  const keyboard = useKeyboard({ state, move, announce: setMessage });
+  const mayMove = useMay('boards:write');
+  const keyboard = useKeyboard({ state, move, mayMove, announce: setMessage });
   const actions = useStable({
     onFocus: keyboard.follow,
-    onMove: (card, column) => setMoving({ card, column }),
+    onMove: mayMove ? (card, column) => setMoving({ card, column }) : null,
     onMore: open.loadMore,
     onHide: (column) => setOpened(opened.filter((one) => one !== column)),
   });
@@ -136,7 +139,7 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
         {message}
       </div>
       <Suspense fallback={null}>
-        {moving && (
+        {moving && mayMove && (
           <MoveDialog
             state={state}
             {...moving}

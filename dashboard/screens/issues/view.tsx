@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { View } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { FailedScreen, Loading } from '../../parts/states.tsx';
@@ -48,6 +48,7 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
   const write = useWrite();
   const navigate = useNavigate();
   const { id, name, filter } = view;
+  const mayChange = useMay('views:write');
   const isChanged = search.filter !== undefined || search.group !== undefined || search.sort !== undefined;
   const save = async (): Promise<void> => {
     const saved = await write((client) =>
@@ -69,6 +70,7 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
     notify(text.viewDeleted(name), { label: common.undo, run: undo });
     void navigate({ to: '/issues' });
   };
+  if (!mayChange) return null;
   return (
     <>
       {isChanged && <Button onClick={() => void save()}>{text.updateView}</Button>}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { View } from '@tatami/sdk/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
@@ -40,6 +40,8 @@ interface ViewButtonProps {
 /** Button that opens the name and the visibility of a view. */
 function ViewButton({ title, details, onSave }: ViewButtonProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const mayChange = useMay('views:write');
+  if (!mayChange) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>{title}</Button>
