@@ -62,6 +62,7 @@ test('a list shows the fields that a person chooses, and any number of its issue
     view: '?density=compact',
     sharedHeight: 30,
     others: '',
+    opensInApp: true,
     progress: expect.stringMatching(/^500 of 15\d\d /),
     changed: true,
     undone: true,

@@ -69,6 +69,11 @@ async function chooseFields(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Restore the default' }).click();
   await page.waitForURL((url) => !url.search.includes('show='));
   await page.keyboard.press('Escape');
+  // A click on a title opens the issue without another page.
+  await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+  await row.getByRole('link').click();
+  await page.waitForURL(`**/issues/${identifier}`);
+  results.opensInApp = await page.evaluate(() => 'isSamePage' in globalThis);
   await api('DELETE', `/issues/${identifier}`);
 }
 

@@ -11,6 +11,15 @@ import type { IssueSearch } from './search.ts';
 import type { ViewDetails } from './view-dialog.tsx';
 
 export function ViewsMenu(): ReactNode {
+  return (
+    <Menu button={text.views}>
+      <ViewItems />
+    </Menu>
+  );
+}
+
+/** Loads the views when the menu opens. */
+function ViewItems(): ReactNode {
   const client = useClient();
   const navigate = useNavigate();
   const { data = [] } = useQuery({
@@ -18,14 +27,14 @@ export function ViewsMenu(): ReactNode {
     queryFn: () => Array.fromAsync(client.views.list({ limit: 100 })),
   });
   return (
-    <Menu button={text.views}>
+    <>
       <MenuItem onSelect={() => void navigate({ to: '/issues' })}>{text.allIssues}</MenuItem>
       {data.map(({ id, name }) => (
         <MenuItem key={id} onSelect={() => void navigate({ to: '/views/$id', params: { id } })}>
           {name}
         </MenuItem>
       ))}
-    </Menu>
+    </>
   );
 }
 
