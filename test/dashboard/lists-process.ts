@@ -74,6 +74,7 @@ async function chooseFields(page: Page): Promise<void> {
   await row.getByRole('link').click();
   await page.waitForURL(`**/issues/${identifier}`);
   results.opensInApp = await page.evaluate(() => 'isSamePage' in globalThis);
+  await go(page, '/issues');
   await api('DELETE', `/issues/${identifier}`);
 }
 

@@ -1,11 +1,11 @@
 // Virtual grid of issues: only visible rows are in the page. Rows are of equal height.
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import { GroupRow, IssueRow, type RowPlace } from './row.tsx';
 import type { ShownField } from './display.ts';
 import type { IssueGroup, IssueListData, ListedIssue } from './list-data.ts';
 import type { Grouping } from './search.ts';
+import { useVisibleRows } from './visible-rows.ts';
 import styles from './issues.module.css';
 
 export type GridRow =
@@ -13,6 +13,18 @@ export type GridRow =
   | { readonly kind: 'issue'; readonly issue: ListedIssue; readonly id: string }
   /** Rows of a group that are not loaded yet. */
   | { readonly kind: 'more'; readonly group: IssueGroup };
+
+/** Rows of issues, so that a further page of a long list makes no new rows for the earlier pages. */
+const known = new WeakMap<ListedIssue, Extract<GridRow, { kind: 'issue' }>>();
+
+function issueRow(key: string | null, issue: ListedIssue): GridRow {
+  const id = `${key} ${issue.id}`;
+  const before = known.get(issue);
+  if (before?.id === id) return before;
+  const row = { kind: 'issue', issue, id } as const;
+  known.set(issue, row);
+  return row;
+}
 
 /** Returns the rows of a list, in order. */
 export function rowsOf(
@@ -25,7 +37,7 @@ export function rowsOf(
     const rows = isCollapsed
       ? []
       : [
-          ...one.items.map((issue) => ({ kind: 'issue', issue, id: `${one.key} ${issue.id}` }) as const),
+          ...one.items.map((issue) => issueRow(one.key, issue)),
           ...(one.next === null ? [] : [{ kind: 'more', group: one } as const]),
         ];
     return group ? [{ kind: 'group', group: one, isCollapsed }, ...rows] : rows;
@@ -48,33 +60,19 @@ interface GridProps {
   readonly onMore: (group: IssueGroup) => void;
 }
 
-/** Rows above and below the visible ones that are in the page. */
-const overscan = 6;
-
 export function Grid(props: GridProps): ReactNode {
-  'use no memo';
   const { name, rows, focused, rowHeight, onFocus, onKey } = props;
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan,
-  });
-  useEffect(() => virtual.measure(), [virtual, rowHeight]);
-  const shown = virtual.getVirtualItems();
-  useLoading(
-    props,
-    shown.map(({ index }) => index),
-  );
+  const { first, end, scrollTo } = useVisibleRows(scroller, rows.length, rowHeight);
+  useLoading(props, first, end);
   useEffect(() => {
-    virtual.scrollToIndex(focused);
+    scrollTo(focused);
     // Moves the focus with the row, but does not take it from elsewhere.
     const hasFocus = scroller.current?.contains(document.activeElement) === true;
     if (hasFocus)
       requestAnimationFrame(() => rowElement(scroller.current, focused)?.focus({ preventScroll: true }));
-  }, [virtual, focused]);
+  }, [scrollTo, focused]);
   return (
     <div ref={scroller} className={styles.scroller}>
       <div
@@ -83,7 +81,7 @@ export function Grid(props: GridProps): ReactNode {
         aria-rowcount={rows.length}
         aria-multiselectable="true"
         className={styles.grid}
-        style={{ height: virtual.getTotalSize() }}
+        style={{ height: rows.length * rowHeight }}
         onKeyDown={(event) => onKey(event, focused)}
         onClick={(event) => {
           const path = followed(event);
@@ -96,10 +94,13 @@ export function Grid(props: GridProps): ReactNode {
           if (Number.isInteger(index) && index !== focused) onFocus(index);
         }}
       >
-        {shown.map(({ index, start, size }) => {
-          const row = rows[index]!;
-          const place = { index, top: start, height: size, isFocused: index === focused };
-          return rowOf(row, place, props);
+        {rows.slice(first, end).map((row, at) => {
+          const index = first + at;
+          return rowOf(
+            row,
+            { index, top: index * rowHeight, height: rowHeight, isFocused: index === focused },
+            props,
+          );
         })}
       </div>
     </div>
@@ -111,12 +112,10 @@ function rowElement(scroller: HTMLElement | null, index: number): HTMLElement | 
 }
 
 /** Loads what the visible rows lack, a screen ahead. */
-function useLoading({ rows, onMore }: GridProps, shown: readonly number[]): void {
-  const last = shown.at(-1) ?? -1;
-  const first = shown[0] ?? 0;
+function useLoading({ rows, onMore }: GridProps, first: number, end: number): void {
   const missing = useMemo(
-    () => rows.slice(first, last + 40).filter((row) => row.kind === 'more'),
-    [rows, first, last],
+    () => rows.slice(first, end + 40).filter((row) => row.kind === 'more'),
+    [rows, first, end],
   );
   useEffect(() => {
     for (const { group } of missing) onMore(group);

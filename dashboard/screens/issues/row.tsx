@@ -25,7 +25,7 @@ interface IssueRowProps extends RowPlace {
 
 export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode {
   const { issue, fields, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
-  const { identifier, title, state, priority } = issue;
+  const { identifier, title, state, priority, assignee } = issue;
   return (
     <div
       role="row"
@@ -61,6 +61,11 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
       <span role="gridcell" className={styles.details}>
         {fields.map((field) => details[field]?.(issue))}
       </span>
+      {assignee && fields.includes('assignee') && (
+        <span role="gridcell">
+          <Avatar name={assignee.name} />
+        </span>
+      )}
       <span role="gridcell">
         <button
           type="button"
@@ -70,7 +75,7 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
           aria-haspopup="dialog"
           onClick={() => onMenu(issue)}
         >
-          ⋯
+          …
         </button>
       </span>
     </div>
@@ -137,7 +142,6 @@ const details: Readonly<Partial<Record<ShownField, (issue: ListedIssue) => React
   createdAt: ({ createdAt }) => named('createdAt', createdAt),
   updatedAt: ({ updatedAt }) => <Time key="updatedAt" at={updatedAt} className={soft} />,
   completedAt: ({ completedAt }) => named('completedAt', completedAt),
-  assignee: ({ assignee }) => assignee && <Avatar key="assignee" name={assignee.name} />,
 };
 
 const labelsMax = 3;

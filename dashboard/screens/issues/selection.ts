@@ -22,6 +22,7 @@ export function useSelection(rows: readonly GridRow[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const at = Math.min(focused, Math.max(0, rows.length - 1));
   const issues = useMemo(() => {
+    if (ids.size === 0) return [];
     // An issue with several labels has several rows.
     const chosen = rows.flatMap((row) =>
       row.kind === 'issue' && ids.has(row.issue.id) ? [[row.issue.id, row.issue] as const] : [],
