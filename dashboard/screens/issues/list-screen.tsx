@@ -6,14 +6,14 @@ import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
 import { Peek } from '../issue/peek.tsx';
-import { useDisplay } from './display.ts';
-import { DisplayMenus } from './display-menus.tsx';
+import { useDisplay } from './display/display.ts';
+import { DisplayMenus } from './display/display-menus.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { extraFields, type ListQuery } from './list-data.ts';
-import { Rows } from './rows.tsx';
+import { extraFields, type ListQuery } from './list/list-data.ts';
+import { Rows } from './rows/rows.tsx';
 import type { IssueSearch } from './search.ts';
-import { useIssueList, type IssueList } from './use-list.ts';
+import { useIssueList, type IssueList } from './list/use-list.ts';
 import styles from './issues.module.css';
 
 interface ListScreenProps {

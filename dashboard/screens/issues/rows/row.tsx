@@ -1,12 +1,12 @@
 import { memo, type ReactNode } from 'react';
-import { Icon } from '../../parts/icon.tsx';
-import { Avatar, PriorityIcon, StateIcon, Time } from '../../parts/symbols.tsx';
-import { text as common } from '../../text/common.ts';
-import { text } from '../../text/issues.ts';
-import type { ShownField } from './display.ts';
-import type { IssueGroup, ListedIssue } from './list-data.ts';
-import type { Grouping } from './search.ts';
-import styles from './issues.module.css';
+import { Icon } from '../../../parts/icon.tsx';
+import { Avatar, PriorityIcon, StateIcon, Time } from '../../../parts/symbols.tsx';
+import { text as common } from '../../../text/common.ts';
+import { text } from '../../../text/issues.ts';
+import type { ShownField } from '../display/display.ts';
+import type { IssueGroup, ListedIssue } from '../list/list-data.ts';
+import type { Grouping } from '../search.ts';
+import styles from '../issues.module.css';
 
 export interface RowPlace {
   readonly index: number;

@@ -2,18 +2,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { IssueUpdate } from '@tatami/sdk/client';
 import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
-import { useShortcuts } from '../../parts/shortcuts.ts';
-import { text } from '../../text/issues.ts';
-import { useBulk } from './bulk-preview.tsx';
-import type { ListDisplay } from './display.ts';
+import { useShortcuts } from '../../../parts/shortcuts.ts';
+import { text } from '../../../text/issues.ts';
+import { useBulk } from '../bulk/bulk-preview.tsx';
+import type { ListDisplay } from '../display/display.ts';
 import { useRowChange, type RowField } from './row-change.ts';
 import { Grid, rowsOf, type GridRow } from './grid.tsx';
-import { pageSize, type ListedIssue, type ListQuery } from './list-data.ts';
+import { pageSize, type ListedIssue, type ListQuery } from '../list/list-data.ts';
 import { onGridKey, useSelection, type Selection } from './selection.ts';
-import type { IssueList } from './use-list.ts';
-import styles from './issues.module.css';
+import type { IssueList } from '../list/use-list.ts';
+import styles from '../issues.module.css';
 
-const BulkBar = lazy(() => import('./bulk-bar.tsx'));
+const BulkBar = lazy(() => import('../bulk/bulk-bar.tsx'));
 const FieldDialog = lazy(() => import('./field-dialog.tsx'));
 
 /** Wide enough for a list with a side panel. */

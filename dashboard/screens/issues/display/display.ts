@@ -1,9 +1,9 @@
 // Fields and height of the rows of a list. The address has what differs from the default, so that a copied address
 // shows the same rows; without it, the list looks as this browser remembers it.
 import { useEffect, useMemo, useState } from 'react';
-import { useSession } from '../../data/provider.tsx';
+import { useSession } from '../../../data/provider.tsx';
 import { storedDensity, storeDensity, storedFields, storeFields } from './display-store.ts';
-import type { IssueSearch } from './search.ts';
+import type { IssueSearch } from '../search.ts';
 
 /** Fields that a row can show beside identifier and title, in their order. */
 export const shownFields = [
@@ -38,7 +38,7 @@ export const defaultFields: readonly ShownField[] = [
 ];
 
 export const densities = ['comfortable', 'compact'] as const;
-export type Density = (typeof densities)[number];
+type Density = (typeof densities)[number];
 
 const heights: Readonly<Record<Density, number>> = { comfortable: 40, compact: 30 };
 /** Targets for fingers are larger (WCAG 2.2, 2.5.8). */

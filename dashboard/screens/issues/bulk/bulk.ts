@@ -1,8 +1,8 @@
 // Changes of any number of issues: first what would change, then the change, which can be undone. One request changes
 // up to 500 issues, all or none.
 import { ApiCallError, type Client, type IssueBulkChanged, type IssueUpdate } from '@tatami/sdk/client';
-import { messageOf } from '../../parts/states.tsx';
-import type { ListedIssue } from './list-data.ts';
+import { messageOf } from '../../../parts/states.tsx';
+import type { ListedIssue } from '../list/list-data.ts';
 
 /** Limit of one request. */
 const bulkMax = 500;

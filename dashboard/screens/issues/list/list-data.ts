@@ -1,7 +1,7 @@
 // Loads a list of issues by group and page, and applies events to what is loaded.
 import type { Client, Issue } from '@tatami/sdk/client';
-import { both, type FilterTree } from './filter.ts';
-import type { Grouping } from './search.ts';
+import { both, type FilterTree } from '../filter.ts';
+import type { Grouping } from '../search.ts';
 
 export type ListedIssue = Pick<
   Issue,

@@ -1,7 +1,7 @@
 // Focus and selection of the rows of a list, by keyboard and mouse.
 import { useCallback, useMemo, useState, type KeyboardEvent } from 'react';
 import type { GridRow } from './grid.tsx';
-import type { ListedIssue } from './list-data.ts';
+import type { ListedIssue } from '../list/list-data.ts';
 
 export interface Selection {
   readonly focused: number;

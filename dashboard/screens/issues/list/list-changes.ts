@@ -1,7 +1,7 @@
 // Moves changed issues to where they belong in a loaded list.
 import type { Issue } from '@tatami/sdk/client';
 import type { IssueGroup, IssueListData, ListedIssue, ListQuery } from './list-data.ts';
-import type { Grouping } from './search.ts';
+import type { Grouping } from '../search.ts';
 
 const priorityOrder: readonly Issue['priority'][] = ['urgent', 'high', 'medium', 'low', 'none'];
 

@@ -2,11 +2,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import { GroupRow, IssueRow, type RowPlace } from './row.tsx';
-import type { ShownField } from './display.ts';
-import type { IssueGroup, IssueListData, ListedIssue } from './list-data.ts';
-import type { Grouping } from './search.ts';
+import type { ShownField } from '../display/display.ts';
+import type { IssueGroup, IssueListData, ListedIssue } from '../list/list-data.ts';
+import type { Grouping } from '../search.ts';
 import { useVisibleRows } from './visible-rows.ts';
-import styles from './issues.module.css';
+import styles from '../issues.module.css';
 
 export type GridRow =
   | { readonly kind: 'group'; readonly group: IssueGroup; readonly isCollapsed: boolean }

@@ -1,10 +1,10 @@
 // Steps of a change of several issues: preview, progress, and what failed.
 import type { ReactNode } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { ProgressBar } from '../../parts/chart.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { text as common } from '../../text/common.ts';
-import { text } from '../../text/issues.ts';
+import { Button } from '../../../parts/button.tsx';
+import { ProgressBar } from '../../../parts/chart.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { text as common } from '../../../text/common.ts';
+import { text } from '../../../text/issues.ts';
 import type { BulkChange, Failure, Outcome } from './bulk.ts';
 
 const shownMax = 8;

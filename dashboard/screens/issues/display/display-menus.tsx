@@ -1,9 +1,9 @@
 // Grouping, sorting, fields and density of a list.
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { text } from '../../text/issues.ts';
-import { groupings, sorts, type Grouping, type IssueSearch } from './search.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Menu, MenuItem } from '../../../parts/menu.tsx';
+import { text } from '../../../text/issues.ts';
+import { groupings, sorts, type Grouping, type IssueSearch } from '../search.ts';
 import { densities, type ListDisplay } from './display.ts';
 
 const FieldsDialog = lazy(() => import('./fields-dialog.tsx'));

@@ -1,10 +1,10 @@
 // Changes of one row, by key or by the menu of the row.
 import type { Issue, IssueUpdate } from '@tatami/sdk/client';
-import { labelsQuery, membersQuery, statesQuery } from '../../data/directory.ts';
-import { queryClient, useClient } from '../../data/provider.tsx';
-import { changeIssue } from '../../data/writes.ts';
-import { notifyProblem } from '../../parts/toast.tsx';
-import type { ListedIssue } from './list-data.ts';
+import { labelsQuery, membersQuery, statesQuery } from '../../../data/directory.ts';
+import { queryClient, useClient } from '../../../data/provider.tsx';
+import { changeIssue } from '../../../data/writes.ts';
+import { notifyProblem } from '../../../parts/toast.tsx';
+import type { ListedIssue } from '../list/list-data.ts';
 
 export const rowFields = ['state', 'assignee', 'priority', 'label'] as const;
 export type RowField = (typeof rowFields)[number];

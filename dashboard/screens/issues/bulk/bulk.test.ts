@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ApiCallError, type Client } from '@tatami/sdk/client';
 import { changeBulk, formerValues, inParts, undoBulk } from './bulk.ts';
-import type { ListedIssue } from './list-data.ts';
+import type { ListedIssue } from '../list/list-data.ts';
 
 const issue = {
   state: { id: 'wfs_1' },
