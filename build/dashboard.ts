@@ -8,7 +8,7 @@ import { packFiles, type PackedFile } from '../core/app/dashboard/pack.ts';
 import { tokens } from '../core/kernel/html.ts';
 import { root } from './paths.ts';
 
-const entries = ['main.tsx', 'worker.ts'];
+const entries = ['main.tsx', 'worker.ts', 'markdown-worker.ts'];
 
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -45,6 +45,7 @@ export async function buildDashboard(): Promise<Uint8Array> {
     script: nameOf(named, 'main-', 'js'),
     style: nameOf(named, 'main-', 'css'),
     worker: nameOf(named, 'worker-', 'js'),
+    markdownWorker: nameOf(named, 'markdown-worker-', 'js'),
   });
 }
 

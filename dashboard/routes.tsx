@@ -63,6 +63,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/issues/$identifier',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/issue/issue.tsx')),
   }),
   createRoute({

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { renderToStaticMarkup } from 'react-dom/server';
-import MarkdownTree from './markdown-tree.tsx';
+import { parse } from './markdown-parse.ts';
+import MarkdownTree, { withTaskChanged } from './markdown-tree.tsx';
 
 const render = (source: string): string => renderToStaticMarkup(<MarkdownTree source={source} />);
 
@@ -69,7 +70,7 @@ test('tables, task lists and code keep their structure', () => {
 });
 
 test('deep nesting ends', () => {
-  expect(render('> '.repeat(500) + 'x')).toContain('nested too deeply');
+  expect(render('> '.repeat(150) + 'x')).toContain('nested too deeply');
 });
 
 test('headings follow those of the page without a gap', () => {
@@ -77,4 +78,17 @@ test('headings follow those of the page without a gap', () => {
     [...render(source).matchAll(/<(h\d)/g)].map(([, tag]) => tag!);
   expect(levelsOf('# a\n### b\n# c')).toEqual(['h3', 'h4', 'h3']);
   expect(levelsOf('### a\n# b')).toEqual(['h3', 'h3']);
+});
+
+test('a text with too many parts has no tree', () => {
+  const source = 'a\n\n'.repeat(10);
+  expect(parse(source, 21)).not.toBeNull();
+  expect(parse(source, 20)).toBeNull();
+});
+
+test('checking a task changes the box of this task alone', () => {
+  const source = '[x] no task\n\n- [ ] first\n  1. [X] nested\n';
+  const first = source.indexOf('- [ ]');
+  expect(withTaskChanged(source, first)).toBe(source.replace('- [ ]', '- [x]'));
+  expect(withTaskChanged(source, source.indexOf('1. [X]'))).toBe(source.replace('[X]', '[ ]'));
 });

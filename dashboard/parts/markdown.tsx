@@ -1,14 +1,15 @@
 // Shows Markdown. The parser loads with the first text.
 import { lazy, Suspense, type ReactNode } from 'react';
+import type { MarkdownProps } from './markdown-tree.tsx';
 import styles from './parts.module.css';
 
 const MarkdownTree = lazy(() => import('./markdown-tree.tsx'));
 
-export function Markdown({ source }: { readonly source: string }): ReactNode {
+export function Markdown(props: MarkdownProps): ReactNode {
   return (
     <div className={styles.markdown}>
-      <Suspense fallback={source}>
-        <MarkdownTree source={source} />
+      <Suspense fallback={<pre>{props.source}</pre>}>
+        <MarkdownTree {...props} />
       </Suspense>
     </div>
   );

@@ -18,10 +18,15 @@ export const text = {
   create: 'Create issue',
   another: 'Create another',
   discard: 'Discard draft',
-  draft: 'Draft restored.',
   created: (identifier: string) => `${identifier} was created.`,
   open: 'Open',
   similar: 'Similar issues',
+  parent: (name: string, title: string) => `Sub-issue of ${name} ${title}`,
+  removeParent: 'Create without a parent',
+  unanswered:
+    'The server did not answer, so the issue may have been created. Try again: it is created only once.',
+  createdBefore:
+    'The issue was created by the attempt that got no answer, without your last changes. Find it in the list.',
   titleMissing: 'Give the issue a title.',
   hint: 'Ctrl+Enter creates the issue.',
 } as const;

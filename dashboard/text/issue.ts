@@ -6,6 +6,7 @@ export const text = {
   editDescription: 'Edit description',
   conflict: 'Somebody else changed this issue while you were editing. Compare, then save again.',
   theirs: 'Current text',
+  taskConflict: 'Somebody else changed the description. Check the task again in the current text.',
   fields: 'Fields',
   state: 'State',
   assignee: 'Assignee',
@@ -55,12 +56,15 @@ export const text = {
   linkTitle: 'Title',
   linkUrl: 'Address',
   removeAttachment: (name: string) => `Delete ${name}`,
+  uploadFailed: (name: string) =>
+    `${name} was not uploaded, because the server does not answer. Attach the file again.`,
   uploading: (name: string, percent: number) => `Uploading ${name}: ${percent} %`,
   download: (name: string) => `Download ${name}`,
   preview: (name: string) => `Preview of ${name}`,
   bytes: (kib: number) => `${kib} KiB`,
 
   timeline: 'Timeline',
+  earlier: 'Load earlier activity',
   shown: 'Show',
   all: 'All',
   commentsOnly: 'Comments',

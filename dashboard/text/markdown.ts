@@ -2,5 +2,6 @@ export const text = {
   loadImage: (host: string) => `Load image from ${host}`,
   image: 'Image',
   task: 'Task',
+  tooComplex: 'This text is too complex to format. Its source is shown.',
   tooDeep: 'This part is nested too deeply to show.',
 } as const;

@@ -50,6 +50,20 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
+test('the issue page and the dialog for new issues lose nothing, write nothing twice, and never block', async () => {
+  const seen = await runAt<Json>(scene, 'issue-process.ts');
+  expect(seen).toMatchObject({
+    pressedTwice: 1,
+    lostAnswer: 1,
+    hiddenParent: null,
+    typedTitle: 'Typed title',
+    afterReload: '- [ ] first task\n- [ ] second task',
+    task: '- [ ] first task\n- [x] second task',
+    earlier: true,
+    responsive: true,
+  });
+}, 90_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

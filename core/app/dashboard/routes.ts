@@ -86,7 +86,7 @@ function preparingPage(person: SignedIn): RawAnswer {
   );
 }
 
-function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn): RawAnswer {
+function appPage({ script, style, worker, markdownWorker }: PackEntries, { formToken }: SignedIn): RawAnswer {
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
@@ -102,6 +102,7 @@ function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="form-token" content="${formToken}" />
           <meta name="worker" content="/assets/${worker}" />
+          <meta name="markdown-worker" content="/assets/${markdownWorker}" />
           <title>Tatami</title>
           <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(iconSvg)}" />
           <link rel="stylesheet" href="/assets/${style}" />

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react';
 import { useApp } from '../../data/provider.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
+import { text } from '../../text/issue.ts';
 
 /** Images that run no code. SVG and HTML are downloads only. */
 const safeImages: ReadonlySet<string> = new Set([
@@ -41,10 +42,13 @@ export function useUploads(issueId: string, onDone: () => void): Uploads {
       const percent = Math.round((100 * loaded) / total);
       setRunning((before) => before.map((one) => (one.id === id ? { ...one, percent } : one)));
     };
+    let isCanceled = false;
+    request.onabort = () => (isCanceled = true);
     request.onloadend = () => {
       end();
       if (request.status >= 200 && request.status < 300) onDone();
       else if (request.status !== 0) notifyProblem(new Error(problemOf(request.responseText)));
+      else if (!isCanceled) notifyProblem(new Error(text.uploadFailed(file.name)));
     };
     setRunning((before) => [...before, { id, name: file.name, percent: 0, request }]);
     const query = new URLSearchParams({ name: file.name });
