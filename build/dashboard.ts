@@ -3,12 +3,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { BunPlugin } from 'bun';
+import type { BuildArtifact, BunPlugin } from 'bun';
 import { packFiles, type PackedFile } from '../core/app/dashboard/pack.ts';
 import { tokens } from '../core/kernel/html.ts';
 import { root } from './paths.ts';
-
-const entries = ['main.tsx', 'worker.ts', 'markdown-worker.ts'];
 
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -17,23 +15,13 @@ const types: Readonly<Record<string, string>> = {
 
 /** Returns the packed files of the web app. @throws Error if bundling fails */
 export async function buildDashboard(): Promise<Uint8Array> {
-  const result = await Bun.build({
-    entrypoints: entries.map((name) => join(root, 'dashboard', name)),
-    target: 'browser',
-    format: 'esm',
-    // Each screen is a chunk of its own, loaded when it is opened.
-    splitting: true,
-    minify: true,
-    naming: { entry: '[name]-[hash].[ext]', chunk: '[hash].[ext]', asset: '[name]-[hash].[ext]' },
-    define: { 'process.env.NODE_ENV': '"production"' },
-    env: 'disable',
-    tsconfig: join(root, 'dashboard/tsconfig.json'),
-    plugins: [designTokens],
-    throw: false,
-  });
-  if (!result.success) throw new Error(result.logs.map(String).join('\n'));
+  const outputs = [
+    ...(await bundle(['main.tsx', 'worker.ts'])),
+    // A worker has no document, which some packages use in browsers.
+    ...(await bundle(['markdown-worker.ts'], ['worker'])),
+  ];
   const files = await Promise.all(
-    result.outputs.map(async (output): Promise<PackedFile> => {
+    outputs.map(async (output): Promise<PackedFile> => {
       const name = output.path.replace(/^.*\//, '');
       const content = new Uint8Array(await output.arrayBuffer());
       return { name, type: types[name.split('.').at(-1)!]!, encodings: encoded(content) };
@@ -47,6 +35,27 @@ export async function buildDashboard(): Promise<Uint8Array> {
     worker: nameOf(named, 'worker-', 'js'),
     markdownWorker: nameOf(named, 'markdown-worker-', 'js'),
   });
+}
+
+/** @param conditions of package exports, beside those of browsers */
+async function bundle(entries: readonly string[], conditions: string[] = []): Promise<BuildArtifact[]> {
+  const result = await Bun.build({
+    entrypoints: entries.map((name) => join(root, 'dashboard', name)),
+    conditions,
+    target: 'browser',
+    format: 'esm',
+    // Each screen is a chunk of its own, loaded when it is opened.
+    splitting: true,
+    minify: true,
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    env: 'disable',
+    tsconfig: join(root, 'dashboard/tsconfig.json'),
+    plugins: [designTokens],
+    throw: false,
+  });
+  if (!result.success) throw new Error(result.logs.map(String).join('\n'));
+  return result.outputs;
 }
 
 /** Gives the app the style tokens that the server-rendered pages use. */

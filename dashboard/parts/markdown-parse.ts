@@ -1,5 +1,4 @@
-// Parses Markdown into a tree. The parser needs quadratic time for some texts, such as those that nest many lists, so
-// that only short texts are parsed in the tab itself.
+// Parses Markdown into a tree, in a worker.
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import type { Nodes, Root } from 'mdast';

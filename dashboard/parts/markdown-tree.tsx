@@ -18,9 +18,15 @@ export interface MarkdownProps {
 /** Checks the task at a place in the source. Null where tasks cannot be changed. */
 const TaskChange = createContext<((offset: number) => void) | null>(null);
 
-export default function MarkdownTree({ source, onTask }: MarkdownProps): ReactNode {
-  const tree = treeOf(source);
-  const root = tree instanceof Promise ? use(tree) : tree;
+export default function MarkdownTree(props: MarkdownProps): ReactNode {
+  return <Elements root={use(treeOf(props.source))} {...props} />;
+}
+
+interface ElementsProps extends MarkdownProps {
+  readonly root: Root | null;
+}
+
+export function Elements({ root, source, onTask }: ElementsProps): ReactNode {
   if (root === null)
     return (
       <>

@@ -1,10 +1,8 @@
-// Trees of Markdown texts: short texts are parsed at once, long ones by a worker with a time limit.
+// Trees of Markdown texts. A worker parses them with a time limit, because the parser needs quadratic time for some
+// texts, such as those that nest many lists.
 import type { Root } from 'mdast';
-import { parse } from './markdown-parse.ts';
 
-/** A text of this many characters takes at most some 50 ms of CPU, whatever it contains. */
-const shortMax = 400;
-/** Time for a text of the worker. Most texts of 256 KB, the longest of the API, take half of it. */
+/** Time for one text. Most texts of 256 KB, the longest of the API, take half of it. */
 const limitMs = 8_000;
 const treesMax = 200;
 
@@ -13,35 +11,35 @@ interface Job {
   readonly resolve: (tree: Root | null) => void;
 }
 
-type Tree = Root | null | Promise<Root | null>;
-
 const jobs: Job[] = [];
-const trees = new Map<string, Tree>();
+const trees = new Map<string, Promise<Root | null>>();
 let worker: Worker | null = null;
 
 /** @returns null for a text that is shown as its source, because it has too many parts or takes too long */
-export function treeOf(source: string): Tree {
+export function treeOf(source: string): Promise<Root | null> {
   const known = trees.get(source);
-  if (known !== undefined) return known;
-  const tree = source.length <= shortMax ? parse(source) : parsedByWorker(source);
+  if (known) return known;
+  const tree = new Promise<Root | null>((resolve) => {
+    jobs.push({ source, resolve });
+    if (jobs.length === 1) runNext();
+  });
   trees.set(source, tree);
   if (trees.size > treesMax) trees.delete(trees.keys().next().value!);
   return tree;
 }
 
-function parsedByWorker(source: string): Promise<Root | null> {
-  return new Promise((resolve) => {
-    jobs.push({ source, resolve });
-    if (jobs.length === 1) runNext();
+/** Loads the worker before the first text is known. */
+export function startParser(): Worker {
+  worker ??= new Worker(document.querySelector<HTMLMetaElement>('meta[name=markdown-worker]')!.content, {
+    type: 'module',
   });
+  return worker;
 }
 
 function runNext(): void {
   const job = jobs[0];
   if (!job) return;
-  worker ??= new Worker(document.querySelector<HTMLMetaElement>('meta[name=markdown-worker]')!.content, {
-    type: 'module',
-  });
+  const running = startParser();
   const end = (tree: Root | null): void => {
     clearTimeout(timer);
     jobs.shift();
@@ -49,12 +47,12 @@ function runNext(): void {
     runNext();
   };
   const fail = (): void => {
-    worker?.terminate();
+    running.terminate();
     worker = null;
     end(null);
   };
   const timer = setTimeout(fail, limitMs);
-  worker.onmessage = ({ data }: MessageEvent<Root | null>) => end(data);
-  worker.onerror = fail;
-  worker.postMessage(job.source);
+  running.onmessage = ({ data }: MessageEvent<Root | null>) => end(data);
+  running.onerror = fail;
+  running.postMessage(job.source);
 }

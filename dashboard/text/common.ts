@@ -2,6 +2,7 @@
 export const text = {
   product: 'Tatami',
   search: 'Search',
+  findIssue: 'Identifier or words of the title',
   noMatch: 'No match',
   none: 'None',
   cancel: 'Cancel',

@@ -21,6 +21,8 @@ export const text = {
   dueDate: 'Due date',
   parent: 'Parent',
   noParent: 'No parent',
+  changeParent: 'Change parent',
+  removeParent: (name: string) => `Remove the parent ${name}`,
   creator: 'Created by',
   team: 'Team',
   moveTo: 'Move to…',

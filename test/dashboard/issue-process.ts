@@ -105,6 +105,31 @@ await page.locator('input[type=file]').setInputFiles({
 });
 results.upload = await page.getByText('trace.txt was not uploaded').innerText();
 
+// Fields by keys, the parent by a search, and a mention by the start of a name.
+await page.goto(`${target.url}/issues/ENG-33`);
+await isSettled(page);
+await page.keyboard.press('p');
+await page.getByRole('combobox', { name: 'Search' }).fill('urg');
+await page.locator('[role=option][data-highlighted]', { hasText: 'Urgent' }).waitFor();
+await page.keyboard.press('Enter');
+await page.getByRole('combobox', { name: 'Priority: Urgent' }).waitFor();
+await page.getByRole('button', { name: 'Change parent' }).click();
+await page.getByRole('dialog', { name: 'Change parent' }).getByRole('combobox').fill('ENG-30');
+await page.getByRole('option', { name: /ENG-30 / }).click();
+await page.getByRole('complementary', { name: 'Fields' }).getByRole('link', { name: 'ENG-30' }).waitFor();
+const mention = page.getByRole('textbox', { name: 'Comment' });
+await mention.pressSequentially('Ask @an');
+await page.getByRole('option', { name: 'Ana' }).waitFor();
+await mention.press('Enter');
+await mention.pressSequentially('please');
+results.mention = await mention.inputValue();
+await page.getByRole('button', { name: 'Add comment' }).click();
+await page.getByRole('listitem').getByText('Ask @Ana please').waitFor();
+const { data } = await api<{ data: { mentions: { name: string }[] }[] }>('GET', '/issues/ENG-33/comments');
+results.mentioned = data[0]!.mentions.map(({ name }) => name);
+const changed = await api<{ priority: string; parent: { identifier: string } }>('GET', '/issues/ENG-33');
+results.fields = [changed.priority, changed.parent.identifier];
+
 // A text that takes minutes to parse: the page answers meanwhile.
 const hard = await api('POST', '/issues', {
   team: 'ENG',

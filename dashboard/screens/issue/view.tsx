@@ -68,7 +68,7 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
           <Attachments issue={issue.data} />
           <Timeline issue={issue.data} isPage={isPage} />
         </div>
-        <IssueFields issue={issue.data} />
+        <IssueFields issue={issue.data} hasShortcuts={isPage} />
       </div>
     </article>
   );

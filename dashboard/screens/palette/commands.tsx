@@ -2,6 +2,7 @@ import { Combobox } from '@base-ui/react/combobox';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
+import { titlesQuery } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { themes, useTheme } from '../../data/theme.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -11,7 +12,7 @@ import { screens } from '../../screens.ts';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 import { openCreate } from '../create/create.tsx';
-import { objectsQuery, titlesQuery } from './objects.ts';
+import { objectsQuery } from './objects.ts';
 
 interface Command {
   readonly id: string;
