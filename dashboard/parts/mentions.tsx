@@ -1,4 +1,5 @@
 // Suggests members while the person types `@` and the start of a name in a text.
+import type { Member } from '@tatami/sdk/client';
 import {
   useId,
   useState,
@@ -82,32 +83,43 @@ export function MentionArea({ value, onChange, onKeyDown, ...props }: MentionAre
         aria-autocomplete="list"
         {...(isOpen && {
           'aria-controls': listId,
-          'aria-activedescendant': `${listId} ${open!.highlighted}`.replace(' ', '-'),
+          'aria-activedescendant': `${listId}-${open!.highlighted}`,
         })}
       />
-      {isOpen && (
-        <ul id={listId} role="listbox" aria-label={text.mentions} className={styles.popup}>
-          {found.map(({ id, name }, index) => (
-            <li
-              key={id}
-              id={`${listId}-${index}`}
-              role="option"
-              aria-selected={index === open!.highlighted}
-              data-highlighted={index === open!.highlighted ? '' : undefined}
-              className={styles.item}
-              // The text area must not lose the focus.
-              onPointerDown={(event) => event.preventDefault()}
-              onClick={() => pick(index)}
-            >
-              <Avatar name={name} /> {name}
-            </li>
-          ))}
-        </ul>
-      )}
+      {isOpen && <Members id={listId} members={found} highlighted={open!.highlighted} onPick={pick} />}
       <span role="status" className="only-read">
         {isOpen && text.found(found.length)}
       </span>
     </>
+  );
+}
+
+interface MembersProps {
+  readonly id: string;
+  readonly members: readonly Member[];
+  readonly highlighted: number;
+  readonly onPick: (index: number) => void;
+}
+
+function Members({ id: listId, members, highlighted, onPick }: MembersProps): ReactNode {
+  return (
+    <ul id={listId} role="listbox" aria-label={text.mentions} className={styles.popup}>
+      {members.map(({ id, name }, index) => (
+        <li
+          key={id}
+          id={`${listId}-${index}`}
+          role="option"
+          aria-selected={index === highlighted}
+          data-highlighted={index === highlighted ? '' : undefined}
+          className={styles.item}
+          // The text area must not lose the focus.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onPick(index)}
+        >
+          <Avatar name={name} /> {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 
