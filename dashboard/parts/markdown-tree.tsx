@@ -4,9 +4,10 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import type { Heading, Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
 import { gfm } from 'micromark-extension-gfm';
-import { createElement, Fragment, useState, type ReactNode } from 'react';
+import { createElement, Fragment, use, useState, type ReactNode } from 'react';
 import { text } from '../text/markdown.ts';
 import { Button } from './button.tsx';
+import { OwnImages } from './own-images.ts';
 
 /** Deeper parts are left out, because a text of brackets could nest thousands of levels. */
 const depthMax = 40;
@@ -149,9 +150,11 @@ function tableOf({ children: [head, ...rows] }: Table, depth: number): ReactNode
 
 const safeProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 
+const relativeHost = 'relative.invalid';
+
 /** @returns null for an address that could run code or is none */
 function safeUrl(address: string): URL | null {
-  const url = URL.parse(address, 'https://relative.invalid');
+  const url = URL.parse(address, `https://${relativeHost}`);
   return url && safeProtocols.has(url.protocol) ? url : null;
 }
 
@@ -166,9 +169,12 @@ function SafeLink({ to, children }: { readonly to: string; readonly children: Re
 
 function SafeImage({ image: { url, alt } }: { readonly image: Image }): ReactNode {
   const [isShown, show] = useState(false);
+  const imageOf = use(OwnImages);
   const target = safeUrl(url);
   const name = alt == null || alt === '' ? text.image : alt;
-  if (!target || target.protocol !== 'https:') return name;
+  const own = imageOf(url, name);
+  if (own !== null) return own;
+  if (!target || target.protocol !== 'https:' || target.host === relativeHost) return name;
   if (isShown) return <img src={target.href} alt={name} referrerPolicy="no-referrer" />;
   return (
     <Button onClick={() => show(true)} title={target.href}>
