@@ -5,6 +5,7 @@ import { createContext, createElement, Fragment, use, useState, type ReactNode }
 import { text } from '../text/markdown.ts';
 import { Button } from './button.tsx';
 import { treeOf } from './markdown-trees.ts';
+import { OwnImages } from './own-images.ts';
 
 /** Deeper parts are left out, because a text of brackets could nest thousands of levels. */
 const depthMax = 40;
@@ -190,9 +191,11 @@ function tableOf({ children: [head, ...rows] }: Table, depth: number): ReactNode
 
 const safeProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 
+const relativeHost = 'relative.invalid';
+
 /** @returns null for an address that could run code or is none */
 function safeUrl(address: string): URL | null {
-  const url = URL.parse(address, 'https://relative.invalid');
+  const url = URL.parse(address, `https://${relativeHost}`);
   return url && safeProtocols.has(url.protocol) ? url : null;
 }
 
@@ -207,9 +210,12 @@ function SafeLink({ to, children }: { readonly to: string; readonly children: Re
 
 function SafeImage({ image: { url, alt } }: { readonly image: Image }): ReactNode {
   const [isShown, show] = useState(false);
+  const imageOf = use(OwnImages);
   const target = safeUrl(url);
   const name = alt == null || alt === '' ? text.image : alt;
-  if (!target || target.protocol !== 'https:') return name;
+  const own = imageOf(url, name);
+  if (own !== null) return own;
+  if (!target || target.protocol !== 'https:' || target.host === relativeHost) return name;
   if (isShown) return <img src={target.href} alt={name} referrerPolicy="no-referrer" />;
   return (
     <Button onClick={() => show(true)} title={target.href}>

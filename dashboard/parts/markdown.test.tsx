@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { parse } from './markdown-parse.ts';
 import { Elements, withTaskChanged } from './markdown-tree.tsx';
+import { OwnImages, type ImageOf } from './own-images.ts';
 
 const render = (source: string): string =>
   renderToStaticMarkup(<Elements root={parse(source)} source={source} />);
@@ -57,6 +58,18 @@ test('an image of another server waits for a click', () => {
   const markup = render('![chart](https://images.example/chart.png)');
   expect(markup).toContain('chart: Load image from images.example');
   expect(markup).not.toContain('<img');
+});
+
+test('an image that its screen knows is shown at once, and every other one as before', () => {
+  const imageOf: ImageOf = (src, name) => (src === '/own' ? <b>{name}</b> : null);
+  const source = '![mine](/own) ![other](/other) ![far](https://images.example/a.png)';
+  const shown = renderToStaticMarkup(
+    <OwnImages value={imageOf}>
+      <Elements root={parse(source)} source={source} />
+    </OwnImages>,
+  );
+  expect(shown).toContain('<b>mine</b> other ');
+  expect(shown).toContain('far: Load image from images.example');
 });
 
 test('identifiers of issues are links, in text alone', () => {

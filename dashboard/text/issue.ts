@@ -63,6 +63,8 @@ export const text = {
   uploading: (name: string, percent: number) => `Uploading ${name}: ${percent} %`,
   download: (name: string) => `Download ${name}`,
   preview: (name: string) => `Preview of ${name}`,
+  copyMarkdown: 'Copy Markdown',
+  copyMarkdownOf: (name: string) => `Copy Markdown of ${name}`,
   bytes: (kib: number) => `${kib} KiB`,
 
   timeline: 'Timeline',

@@ -12,7 +12,7 @@ import type {
   ApiKeyRoll,
   ApiKeyRolled,
 } from './api-keys.ts';
-import type { Attachment, AttachmentCreate, AttachmentQuery } from './attachments.ts';
+import type { Attachment, AttachmentCreate, AttachmentQuery, AttachmentUrl } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
@@ -429,6 +429,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Attachment>;
     /** Delete an attachment. Guests can delete only their own attachments. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Get a short-lived URL of a file. Browsers show a PNG, JPEG, GIF, WebP or AVIF image at the URL, and download all other files. The URL stops working when the caller loses access to the issue, or when the key, grant or session of the caller ends. */
+    url(id: string, options?: CallOptions): Promise<AttachmentUrl>;
   };
   readonly relations: {
     /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */

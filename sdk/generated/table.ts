@@ -117,6 +117,7 @@ export const operations = {
     create: 'POST /issues/{id}/attachments body',
     get: 'GET /attachments/{id}',
     delete: 'DELETE /attachments/{id}',
+    url: 'GET /attachments/{id}/url',
   },
   relations: {
     list: 'GET /issues/{id}/relations query pages',

@@ -67,6 +67,24 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
   });
 }, 90_000);
 
+test('attached images show in the texts of their issue, every other image waits, and files download without a bearer', async () => {
+  const seen = await runAt<Json>(scene, 'files-process.ts');
+  expect(seen).toMatchObject({
+    shown: ['Preview of shown.png', 'by URL', 'by path', 'in a comment'],
+    remote: [
+      'of another server: Load image from images.example',
+      'of another host: Load image from images.example',
+    ],
+    requested: ['/files/att_…'],
+    violations: [],
+    copied: `![shown.png](/api/v1/attachments/${seen.image}/content)`,
+    downloads: ['notes.txt: Three notes', 'disguised.png: <svg xmlns=', 'shown.png: \x89PNG\r\n\x1a\n\0\0\0'],
+    displayed: 'image/png',
+    saved: 'disguised.png',
+    complaints: [],
+  });
+}, 90_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { readScriptCall } from '../../kernel/html.ts';
-import type { Principal } from '../../kernel/http/principal.ts';
+import type { Principal, ResumeCredential } from '../../kernel/http/principal.ts';
 import { defineRoute, type RawAnswer, type RawRequest, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import type { FindToken } from '../people/index.ts';
 import { isFormTokenOf, isFresh, proofMs } from './page-parts.ts';
-import type { AccountMembership, Sessions, SignedIn } from './sessions.ts';
+import { sessionPrefix, type AccountMembership, type Sessions, type SignedIn } from './sessions.ts';
 
 const prefix = 'tts_';
 const lifeMs = 5 * 60_000;
@@ -23,6 +23,7 @@ interface Bearer {
 
 export interface SessionBearers {
   readonly find: FindToken;
+  readonly resume: ResumeCredential;
   readonly routes: readonly Route[];
 }
 
@@ -46,6 +47,8 @@ export function createSessionBearers(options: BearerOptions): SessionBearers {
         principal && { principal, expiresAt, usedAt: Infinity, noteUse: () => undefined, isUncached: true }
       );
     },
+    resume: async (workspaceId, id) =>
+      id.startsWith(`${sessionPrefix}_`) ? principalOf(options, id, workspaceId) : null,
     routes: [
       defineRoute({
         method: 'POST',

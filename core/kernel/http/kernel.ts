@@ -1,4 +1,4 @@
-// Serves a request to a route in the order that all routes and both adapters share: authentication, rate limit, scope, input, execution,
+// Serves a request to a route in the order that all routes and all adapters share: authentication, rate limit, scope, input, execution,
 // response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `request/request.ts`.
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';

@@ -14,6 +14,7 @@ import { IssueActions } from './actions.tsx';
 import { Attachments } from './attachments.tsx';
 import { Description } from './description.tsx';
 import { IssueFields } from './fields.tsx';
+import { IssueImages } from './images.tsx';
 import { Relations } from './relations.tsx';
 import { SubIssues } from './sub-issues.tsx';
 import { Timeline } from './timeline.tsx';
@@ -62,11 +63,13 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
       <div className={styles.body} key={issue.data.id}>
         <div className={`${styles.content} stack`}>
           <TitleField issue={issue.data} isPage={isPage} />
-          <Description issue={issue.data} />
-          <SubIssues issue={issue.data} />
-          <Relations issue={issue.data} />
-          <Attachments issue={issue.data} />
-          <Timeline issue={issue.data} isPage={isPage} />
+          <IssueImages issue={issue.data}>
+            <Description issue={issue.data} />
+            <SubIssues issue={issue.data} />
+            <Relations issue={issue.data} />
+            <Attachments issue={issue.data} />
+            <Timeline issue={issue.data} isPage={isPage} />
+          </IssueImages>
         </div>
         <IssueFields issue={issue.data} hasShortcuts={isPage} />
       </div>
