@@ -56,6 +56,7 @@ import type {
   InboxItemPatch,
   InboxItemPreferencesPut,
   InboxItemQuery,
+  InboxItemUnreadCountQuery,
   InboxPreferences,
   InboxRead,
   InboxUnread,
@@ -647,8 +648,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<InboxItem>;
     /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
-    /** Count the unread items of your inbox. */
-    unreadCount(options?: CallOptions): Promise<InboxUnread>;
+    /** Count the unread items of your inbox. Returns a marker of the state of the inbox as `asOf`. A later request with it as `changedSince` returns if the inbox has changed since, at a lower cost than a list. */
+    unreadCount(query?: InboxItemUnreadCountQuery, options?: CallOptions): Promise<InboxUnread>;
     /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
     readAll(options?: WriteOptions): Promise<InboxRead>;
     readonly preferences: {
