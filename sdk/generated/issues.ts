@@ -495,7 +495,7 @@ export interface IssueHistoryQuery {
 
 /** Find issues by identifier or by the beginnings of words in the title. */
 export interface IssueTitlesQuery {
-  /** Identifier, number, or beginnings of words; case and accents are ignored. */
+  /** Identifier or its beginning, number, or beginnings of words; case and accents are ignored. */
   q: string;
   /** Id or key of the team. */
   team?: string | undefined;

@@ -386,7 +386,7 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
-    /** Find issues by identifier or by the beginnings of words in the title. */
+    /** Find issues by identifier or by the beginnings of words in the title. The issue with the identifier comes first, followed by those whose identifier begins with it: `ENG-1` also finds ENG-12. */
     titles(query: IssueTitlesQuery, options?: CallOptions): Promise<IssueTitles>;
     /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
