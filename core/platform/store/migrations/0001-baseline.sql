@@ -556,6 +556,8 @@ CREATE TABLE subscribers (
   FOREIGN KEY (workspace_id, member_id) REFERENCES members (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX subscribers_one ON subscribers (workspace_id, issue_id, member_id);
+-- `subscriber=`.
+CREATE INDEX subscribers_member ON subscribers (workspace_id, member_id, muted, issue_id);
 
 CREATE TABLE inbox_items (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
