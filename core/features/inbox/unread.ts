@@ -16,7 +16,7 @@ const countUnread = tenantStatement<{ unread: number; end: number; changed_after
      (SELECT after_sequence FROM inbox_changes WHERE workspace_id = :ws AND id = :memberId) AS changed_after`,
 );
 
-export interface UnreadCount {
+interface UnreadCount {
   readonly unread: number;
   /** Null without an earlier count. */
   readonly changed: boolean | null;

@@ -21,7 +21,7 @@ export interface RangeQuery {
   readonly until?: string;
 }
 
-export interface LogRange {
+interface LogRange {
   /** Sequence before the first one of the range. */
   readonly after: number;
   /** Last sequence of the range. */
