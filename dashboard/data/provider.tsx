@@ -1,11 +1,12 @@
 // Makes session, client and cache available to the screens, and keeps the cache current.
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { ApiCallError, type Client } from '@tatami/sdk/client';
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { leaveToSignIn, openSession, type TabSession } from './client.ts';
 import { connectFeed } from './feed.ts';
 import type { FeedMessage } from './feed-reader.ts';
 import { LiveCache } from './live.ts';
+import { LiveQueryClient } from './queries.ts';
 import type { Exchanged } from './session.ts';
 
 /** State of the connection to the event stream. */
@@ -33,7 +34,7 @@ export function useApp(): App {
 export const useClient = (): Client => useApp().client;
 export const useSession = (): Exchanged => useApp().session;
 
-export const queryClient = new QueryClient({
+export const queryClient = new LiveQueryClient({
   defaultOptions: {
     queries: {
       // Events keep the data current.

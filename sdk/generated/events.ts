@@ -45,6 +45,10 @@ export interface EventsQuery {
   cursor?: string | undefined;
   /** Id of the log generation that the sequences belong to; a restore starts a new one. */
   generation?: string | undefined;
+  /** Only events at or after this time, RFC 3339. */
+  since?: string | undefined;
+  /** Only events before this time, RFC 3339. */
+  until?: string | undefined;
   /** Event types or patterns such as `issue.*`, comma-separated. */
   types?: string | readonly EventPattern[] | undefined;
 }

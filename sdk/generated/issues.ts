@@ -163,6 +163,8 @@ export interface IssueQuery {
   duplicateOf?: string | undefined;
   /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
+  /** Member who is subscribed to the listed issues. An id with the prefix usr_, or `me` for the caller. */
+  subscriber?: string | undefined;
   /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */
@@ -338,6 +340,8 @@ export interface IssueCountQuery {
   duplicateOf?: string | undefined;
   /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
+  /** Member who is subscribed to the listed issues. An id with the prefix usr_, or `me` for the caller. */
+  subscriber?: string | undefined;
   /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
 }
@@ -495,7 +499,7 @@ export interface IssueHistoryQuery {
 
 /** Find issues by identifier or by the beginnings of words in the title. */
 export interface IssueTitlesQuery {
-  /** Identifier, number, or beginnings of words; case and accents are ignored. */
+  /** Identifier or its beginning, number, or beginnings of words; case and accents are ignored. */
   q: string;
   /** Id or key of the team. */
   team?: string | undefined;

@@ -56,6 +56,7 @@ import type {
   InboxItemPatch,
   InboxItemPreferencesPut,
   InboxItemQuery,
+  InboxItemUnreadCountQuery,
   InboxPreferences,
   InboxRead,
   InboxUnread,
@@ -385,7 +386,7 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
-    /** Find issues by identifier or by the beginnings of words in the title. */
+    /** Find issues by identifier or by the beginnings of words in the title. The issue with the identifier comes first, followed by those whose identifier begins with it: `ENG-1` also finds ENG-12. */
     titles(query: IssueTitlesQuery, options?: CallOptions): Promise<IssueTitles>;
     /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
@@ -649,8 +650,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<InboxItem>;
     /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
-    /** Count the unread items of your inbox. */
-    unreadCount(options?: CallOptions): Promise<InboxUnread>;
+    /** Count the unread items of your inbox. Returns a marker of the state of the inbox as `asOf`. A later request with it as `changedSince` returns if the inbox has changed since, at a lower cost than a list. */
+    unreadCount(query?: InboxItemUnreadCountQuery, options?: CallOptions): Promise<InboxUnread>;
     /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
     readAll(options?: WriteOptions): Promise<InboxRead>;
     readonly preferences: {

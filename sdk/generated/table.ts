@@ -232,7 +232,7 @@ export const operations = {
     list: 'GET /inbox query pages',
     get: 'GET /inbox/{id}',
     update: 'PATCH /inbox/{id} body',
-    unreadCount: 'GET /inbox/unread-count',
+    unreadCount: 'GET /inbox/unread-count query',
     readAll: 'POST /inbox/read-all',
     preferences: { get: 'GET /inbox/preferences', put: 'PUT /inbox/preferences body' },
   },

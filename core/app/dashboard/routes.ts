@@ -4,7 +4,13 @@ import { html, page, iconIco, iconSvg, trusted } from '../../kernel/html.ts';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
-import { leadToSignIn, pageRoute, type Sessions, type SignedIn } from '../../features/sign-in/index.ts';
+import {
+  leadToSignIn,
+  noMembership,
+  pageRoute,
+  type Sessions,
+  type SignedIn,
+} from '../../features/sign-in/index.ts';
 import type { EncodedFile, Pack, PackEntries } from './pack.ts';
 import { paths } from './paths.ts';
 
@@ -38,6 +44,7 @@ export function dashboardRoutes({ sessions, baseUrl, open }: DashboardOptions): 
   }: Parameters<Parameters<typeof pageRoute>[1]>[0]): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
     if (!who) return leadToSignIn(baseUrl, path + (query.size === 0 ? '' : `?${query.toString()}`));
+    if (who.memberships.length === 0) return noMembership(who);
     const pack = await Promise.race([open(), Bun.sleep(buildWaitMs)]);
     return pack ? appPage(pack.entries, who) : preparingPage(who);
   };

@@ -13,6 +13,7 @@ import { cycleIssueTable } from '../../features/cycles/tables.ts';
 import { fieldTable } from '../../features/fields/tables.ts';
 import { inboxItemTable } from '../../features/inbox/tables.ts';
 import { inboxPreferenceTable } from '../../features/inbox/tables.ts';
+import { inboxChangeTable } from '../../features/inbox/tables.ts';
 import { issueTable } from '../../features/issues/tables.ts';
 import { issueLabelTable } from '../../features/issues/tables.ts';
 import { formerIdentifierTable } from '../../features/issues/tables.ts';
@@ -103,6 +104,7 @@ export const all = {
   fields: fieldTable,
   inbox_items: inboxItemTable,
   inbox_preferences: inboxPreferenceTable,
+  inbox_changes: inboxChangeTable,
   issues: issueTable,
   issue_labels: issueLabelTable,
   former_identifiers: formerIdentifierTable,

@@ -21,12 +21,15 @@ interface ListScreenProps {
   readonly search: IssueSearch;
   /** Filter that the person cannot remove. */
   readonly fixed?: FilterTree;
+  /** Member whose subscriptions are listed; by default all issues are. */
+  readonly subscriber?: string;
   readonly actions?: ReactNode;
   readonly bars?: ReactNode;
   readonly empty?: ReactNode;
 }
 
-export function ListScreen({ title, search, fixed, actions, bars, empty }: ListScreenProps): ReactNode {
+export function ListScreen(props: ListScreenProps): ReactNode {
+  const { title, search, fixed, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
   const { filter, group, sort = '-createdAt', peek } = search;
   const { density, rowHeight, setDensity } = useDensity();
@@ -41,6 +44,7 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
   );
   const query = useStable<ListQuery>({
     filter: both(fixed, filter),
+    subscriber,
     sort,
     group,
   });

@@ -6,6 +6,9 @@ export type Grouping = (typeof groupings)[number];
 
 export const sorts = ['-createdAt', '-updatedAt', 'priority', 'dueDate', 'title'] as const;
 
+export const mineParts = ['assigned', 'created', 'subscribed'] as const;
+export type Mine = (typeof mineParts)[number];
+
 export interface IssueSearch {
   /** Filter tree of the API. */
   readonly filter?: FilterTree;
@@ -14,13 +17,13 @@ export interface IssueSearch {
   /** Identifier of the issue in the side panel. */
   readonly peek?: string;
   /** Part of "My issues". */
-  readonly mine?: 'assigned' | 'created';
+  readonly mine?: Mine;
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
   const { filter, sort, group, peek, mine } = search;
   const grouping = groupings.find((one) => one === group);
-  const part = (['assigned', 'created'] as const).find((one) => one === mine);
+  const part = mineParts.find((one) => one === mine);
   return {
     ...(typeof filter === 'object' && filter !== null && { filter: filter as FilterTree }),
     ...(typeof sort === 'string' && { sort }),

@@ -309,6 +309,11 @@ export interface Schema {
     readonly recall_json: string | null;
     readonly after_sequence: number | null;
   };
+  readonly inbox_changes: {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly after_sequence: number;
+  };
   readonly inbox_items: {
     readonly workspace_id: string;
     readonly id: string;
@@ -1155,6 +1160,7 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
     columns: 'id body_hash status headers_json body sealed created_at expires_at recall_json after_sequence',
     key: 'id',
   },
+  inbox_changes: { columns: 'id after_sequence', key: 'id', references: { id: 'members' } },
   inbox_items: {
     columns:
       'id member_id reason kind title body target_json issue_id issue_json actor_kind actor_id actor_name count happened_at read_at archived_at snoozed_until version created_at updated_at',
