@@ -50,6 +50,19 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
+test('a form that needs a confirmed sign-in opens again with what was typed, once and without secrets', async () => {
+  const seen = await runAt<Json>(scene, 'developers-process.ts');
+  expect(seen).toMatchObject({
+    keyForm: 'From the form',
+    stored: [],
+    key: { scopes: ['issues:read'], expiresAt: '2099-01-01T00:00:00.000Z' },
+    nextKeyForm: '',
+    storedSecret: false,
+    webhookForm: ['', 'Described in the form'],
+    complaints: [],
+  });
+}, 90_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

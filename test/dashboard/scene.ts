@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { runInNode } from '../browser/run.ts';
+import { password } from '../features/sign-in/member.ts';
 import { signIn, type Person } from '../features/sign-in/person.ts';
 import { makeIssues } from '../generated-issues.ts';
 
@@ -14,9 +15,9 @@ export interface Scene {
   /** Another object after a restart. */
   readonly app: TestApp;
   readonly person: Person;
-  /** Ids of objects by the name of their path parameter. */
-  /** URL that restarts the server when it is read. */
+  /** URL of `/restart`, which restarts the server, and `/age`, which makes the sign-in old. */
   readonly control: string;
+  /** Ids of objects by the name of their path parameter. */
   readonly ids: Readonly<Record<'board' | 'cycle' | 'project' | 'release' | 'view' | 'webhook', string>>;
   stop(): Promise<void>;
 }
@@ -31,6 +32,7 @@ function issueTexts(): { title: string; description: string }[] {
 }
 
 const v1 = '/api/v1';
+const recentMs = 10 * 60_000;
 
 /** @param role of the signed-in person */
 export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Scene> {
@@ -39,6 +41,8 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
     hostname: '127.0.0.1',
     async fetch({ url }) {
       if (url.endsWith('/restart')) await restart();
+      // From now on, sensitive operations need a confirmation of the sign-in.
+      if (url.endsWith('/age')) options.clock.advance(recentMs);
       return new Response('received');
     },
   });
@@ -64,7 +68,8 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
     return json;
   };
   const member = await post('/members', { name: 'Ana', role });
-  const person = await signIn(app, app.workspace, member.id);
+  const hash = await Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 });
+  const person = await signIn(app, app.workspace, member.id, hash);
   const texts = issueTexts();
   for (let at = 0; at < texts.length; at += 100)
     await post('/issues/bulk', {
@@ -139,6 +144,7 @@ export async function runAt<T>(
     member: person.memberId,
     control,
     metrics: app.metricsUrl,
+    password,
     ids: { ...ids, proposal: proposals.data[0].id, delivery: deliveries.data[0].id },
   };
   return runInNode<T>(join('../dashboard', program), [JSON.stringify(target), ...args]);

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Client, Proposal } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -15,22 +16,28 @@ import styles from './proposals.module.css';
 
 type Effect = Proposal['effects'][number];
 
+/** Changes that are not approved. */
+interface Excluded {
+  readonly revision: number;
+  readonly effects: readonly string[];
+}
+
 export default function ProposalPage(): ReactNode {
   const { id } = useParams({ from: '/proposals/$id' });
   const client = useClient();
   const proposal = useQuery({ queryKey: ['proposals', id], queryFn: () => client.proposals.get(id) });
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [excluded, setExcluded] = useRetained<Excluded>('excluded', { revision: 0, effects: [] });
   if (proposal.error) return <FailedScreen error={proposal.error} retry={() => void proposal.refetch()} />;
   if (!proposal.data) return <Loading />;
-  const { title, effects, status } = proposal.data;
+  const { title, effects, status, revision } = proposal.data;
   // Only the changes of a plugin run can be approved in part.
   const isDivisible = status === 'open' && proposal.data.source === 'plugin_run' && effects.length > 1;
-  const toggle = (effect: string): void =>
-    setLeft((before) => {
-      const next = new Set(before);
-      if (!next.delete(effect)) next.add(effect);
-      return next;
-    });
+  // Another revision has other changes.
+  const left = new Set(excluded.revision === revision ? excluded.effects : []);
+  const toggle = (effect: string): void => {
+    if (!left.delete(effect)) left.add(effect);
+    setExcluded({ revision, effects: [...left] });
+  };
   return (
     <Screen title={title} actions={<Decisions proposal={proposal.data} left={left} />}>
       <div className="stack">

@@ -50,6 +50,14 @@ export function patchOf(draft: WebhookDraft, { url: shown }: Pick<Webhook, 'url'
   return url === shown ? others : { url, ...others };
 }
 
+/**
+ * Removes a new URL with a user or a query, which may contain a secret. The person enters it again.
+ * @param shown URL without secrets, as the API shows it
+ */
+export function withoutSecrets(draft: WebhookDraft, shown = ''): WebhookDraft {
+  return draft.url !== shown && /[?#@]/.test(draft.url) ? { ...draft, url: '' } : draft;
+}
+
 function filterOf(json: string): EventFilter | null {
   if (json.trim() === '') return null;
   try {

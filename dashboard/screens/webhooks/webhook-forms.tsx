@@ -8,7 +8,7 @@ import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
-import { bodyOf, draftOf, emptyWebhook, patchOf, type WebhookDraft } from './draft.ts';
+import { bodyOf, draftOf, emptyWebhook, patchOf, withoutSecrets } from './draft.ts';
 import { WebhookFields } from './webhook-fields.tsx';
 
 interface FormProps {
@@ -18,14 +18,12 @@ interface FormProps {
 
 export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
   const write = useWrite();
-  // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
-  const [draft, setDraft, forget] = useRetained<WebhookDraft>('webhook', emptyWebhook);
+  const [draft, setDraft] = useRetained('new', emptyWebhook, (typed) => withoutSecrets(typed));
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) return <SecretDialog title={text.webhookCreated} secret={secret} onClose={onClose} />;
   const create = async (): Promise<unknown> => {
     const made = await write((client) => client.webhooks.create(bodyOf(draft)));
     if (!made) return null;
-    forget();
     setSecret(made.secret);
     onDone();
     return null;
@@ -45,7 +43,9 @@ export function EditWebhook({
   onDone,
 }: FormProps & { readonly webhook: Webhook }): ReactNode {
   const write = useWrite();
-  const [draft, setDraft] = useState(() => draftOf(webhook));
+  const [draft, setDraft] = useRetained('edit', draftOf(webhook), (typed) =>
+    withoutSecrets(typed, webhook.url),
+  );
   const save = async (): Promise<unknown> => {
     const saved = await write(
       (client) => client.webhooks.update(webhook.id, patchOf(draft, webhook)),

@@ -4,6 +4,7 @@ import type { Webhook } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { queryClient, useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -26,7 +27,7 @@ export default function WebhookPage(): ReactNode {
   const { id } = useParams({ from: '/webhooks/$id' });
   const client = useClient();
   const webhook = useQuery({ queryKey: ['webhooks', id], queryFn: () => client.webhooks.get(id) });
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useRetained<Open | null>('dialog', null);
   if (webhook.error) return <FailedScreen error={webhook.error} retry={() => void webhook.refetch()} />;
   if (!webhook.data) return <Loading />;
   return (

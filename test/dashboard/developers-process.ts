@@ -1,0 +1,84 @@
+// Uses the screens of developers: API keys, webhooks and proposals. Prints what the API has afterwards.
+import type { Page } from 'playwright-core';
+import { isSettled } from '../browser/people.ts';
+import { api, openDriver, say, target } from './browser.ts';
+
+const driver = await openDriver();
+const results: Record<string, unknown> = {};
+const tab = await driver.open('/welcome');
+const { page } = tab;
+
+async function go(path: string): Promise<void> {
+  await page.goto(target.url + path);
+  await isSettled(page);
+}
+
+const dialogNamed = (name: string) => page.getByRole('dialog', { name });
+const press = (name: string, within: Pick<Page, 'getByRole'> = page): Promise<void> =>
+  within.getByRole('button', { name, exact: true }).first().click();
+
+/** Enters the password where the app leads to, and waits for the page that the person came from. */
+async function confirmSignIn(): Promise<void> {
+  await page.waitForURL(/\/sign-in\/again/);
+  await page.getByLabel('Password').fill(target.password);
+  await press('Continue');
+  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
+  await isSettled(page);
+}
+
+const stored = (): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
+const age = async (): Promise<void> => void (await fetch(`${target.control}/age`));
+
+interface Named {
+  readonly data: readonly {
+    readonly name: string;
+    readonly expiresAt: string | null;
+    readonly scopes: string[];
+  }[];
+}
+
+async function createKey(): Promise<void> {
+  await go('/api-keys');
+  await press('New API key');
+  const form = dialogNamed('New API key');
+  await form.getByLabel('Name').fill('From the form');
+  await form.getByLabel(/^Expiry date/).fill('2099-01-01');
+  await form.getByLabel(/^issues/).selectOption('read');
+  await age();
+  await press('New API key', form);
+  await confirmSignIn();
+  results.keyForm = await form.getByLabel('Name').inputValue();
+  results.stored = await stored();
+  await press('New API key', form);
+  const secret = dialogNamed('The key was created');
+  await secret.waitFor();
+  await press('Done', secret);
+  const { data } = await api<Named>('GET', '/api-keys');
+  const { scopes, expiresAt } = data.find(({ name }) => name === 'From the form')!;
+  results.key = { scopes, expiresAt };
+  await press('New API key');
+  results.nextKeyForm = await form.getByLabel('Name').inputValue();
+}
+
+async function createWebhook(): Promise<void> {
+  await go('/webhooks');
+  await press('New webhook');
+  const form = dialogNamed('New webhook');
+  await form.getByLabel('Address').fill(`${target.control}/hooks?token=secret`);
+  await form.getByLabel('Description').fill('Described in the form');
+  await age();
+  await press('New webhook', form);
+  await page.waitForURL(/\/sign-in\/again/);
+  results.storedSecret = (await page.evaluate(() => JSON.stringify(sessionStorage))).includes('secret');
+  await confirmSignIn();
+  results.webhookForm = [
+    await form.getByLabel('Address').inputValue(),
+    await form.getByLabel('Description').inputValue(),
+  ];
+}
+
+await createKey();
+await createWebhook();
+const complaints = tab.complaints.filter((one) => !/status of 40[13]/.test(one));
+await driver.browser.close();
+say({ ...results, complaints });
