@@ -50,7 +50,7 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
-test('a form that needs a confirmed sign-in opens again with what was typed, once and without secrets', async () => {
+test('a developer creates keys, reviews a proposal, and finds forms as typed after a confirmed sign-in', async () => {
   const seen = await runAt<Json>(scene, 'developers-process.ts');
   expect(seen).toMatchObject({
     keyForm: 'From the form',
@@ -59,6 +59,8 @@ test('a form that needs a confirmed sign-in opens again with what was typed, onc
     nextKeyForm: '',
     storedSecret: false,
     webhookForm: ['', 'Described in the form'],
+    evidence: [true, true, true, true],
+    decisions: ['comment rejected', 'update approved'],
     complaints: [],
   });
 }, 90_000);

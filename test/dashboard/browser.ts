@@ -43,6 +43,7 @@ export const screens: readonly string[] = [
   '/sla',
   '/proposals',
   `/proposals/${ids.proposal}`,
+  `/proposals/${ids.runProposal}`,
   '/webhooks',
   `/webhooks/${ids.webhook}`,
   `/deliveries/${ids.delivery}`,

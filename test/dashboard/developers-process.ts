@@ -77,8 +77,31 @@ async function createWebhook(): Promise<void> {
   ];
 }
 
+interface Decided {
+  readonly status: string;
+  readonly effects: readonly { readonly class: string; readonly decision: string }[];
+}
+
+async function approvePart(): Promise<void> {
+  await go(`/proposals/${target.ids.runProposal}`);
+  const evidence = page.getByRole('complementary', { name: 'Evidence' });
+  const facts = ['com.test.proposing 1.0.0', 'issue.created', 'everybody is affected: Login', 'issues.get'];
+  results.evidence = await Promise.all(facts.map((fact) => evidence.getByText(fact).first().isVisible()));
+  await evidence.getByText('Arguments').click();
+  await evidence.getByText(/^issues\.get\("iss_/).waitFor();
+  await page.getByRole('checkbox').first().uncheck();
+  await age();
+  await press('Approve 1 of 2');
+  await confirmSignIn();
+  await press('Approve 1 of 2');
+  await page.getByText('Partly approved', { exact: true }).first().waitFor();
+  const { effects } = await api<Decided>('GET', `/proposals/${target.ids.runProposal}`);
+  results.decisions = effects.map(({ class: kind, decision }) => `${kind} ${decision}`);
+}
+
 await createKey();
 await createWebhook();
+await approvePart();
 const complaints = tab.complaints.filter((one) => !/status of 40[13]/.test(one));
 await driver.browser.close();
 say({ ...results, complaints });

@@ -11,6 +11,7 @@ import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
+import { Evidence } from './evidence.tsx';
 import { partsOf, valueText, type DiffPart } from './values.ts';
 import styles from './proposals.module.css';
 
@@ -40,23 +41,26 @@ export default function ProposalPage(): ReactNode {
   };
   return (
     <Screen title={title} actions={<Decisions proposal={proposal.data} left={left} />}>
-      <div className="stack">
-        <Facts proposal={proposal.data} />
-        {effects.map((effect) => (
-          <EffectCard
-            key={effect.id}
-            effect={effect}
-            {...(isDivisible && { isIncluded: !left.has(effect.id), onToggle: () => toggle(effect.id) })}
-          />
-        ))}
+      <div className={styles.review}>
+        <div className="stack">
+          <Facts proposal={proposal.data} />
+          {isDivisible && <p className="soft">{text.partHint}</p>}
+          {effects.map((effect) => (
+            <EffectCard
+              key={effect.id}
+              effect={effect}
+              {...(isDivisible && { isIncluded: !left.has(effect.id), onToggle: () => toggle(effect.id) })}
+            />
+          ))}
+        </div>
+        <Evidence proposal={proposal.data} />
       </div>
     </Screen>
   );
 }
 
 function Facts({ proposal }: { readonly proposal: Proposal }): ReactNode {
-  const { status, author, through, createdAt, expiresAt, decidedBy, decidedAt, reason, undoneBy, runId } =
-    proposal;
+  const { status, author, through, createdAt, expiresAt, decidedBy, decidedAt, reason, undoneBy } = proposal;
   return (
     <div className="notice stack">
       <p className="row wrap">
@@ -68,11 +72,6 @@ function Facts({ proposal }: { readonly proposal: Proposal }): ReactNode {
         {status === 'open' && (
           <span className="soft">
             {text.expires} <Time at={expiresAt} />
-          </span>
-        )}
-        {runId !== null && (
-          <span className="soft">
-            {text.run} {runId}
           </span>
         )}
       </p>
@@ -99,7 +98,7 @@ interface EffectCardProps {
 }
 
 function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNode {
-  const { class: kind, name, entityId, issue, fields } = effect;
+  const { class: kind, name, entityId, issue, fields, decision } = effect;
   const shown = name ?? entityId;
   return (
     <section className="card stack">
@@ -115,6 +114,7 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
         <h2 className="grow">
           {text.classes[kind]} {shown}
         </h2>
+        {decision !== null && <span className="chip">{text.decisions[decision]}</span>}
         {issue !== null && (
           <Link to="/issues/$identifier" params={{ identifier: issue }}>
             {issue}
