@@ -7,6 +7,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField } from '../../parts/fields.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { scopeSentences } from '../../generated/scopes.ts';
 import { text } from '../../text/developers.ts';
 
 interface FormProps {
@@ -60,6 +61,8 @@ export function NewKey({ onClose, onDone }: FormProps): ReactNode {
   );
 }
 
+const accesses = ['read', 'write'] as const;
+
 interface ScopesProps {
   readonly chosen: readonly string[];
   readonly onChange: (scopes: readonly string[]) => void;
@@ -87,26 +90,40 @@ function Scopes({ chosen, onChange }: ScopesProps): ReactNode {
         value={search}
         onChange={({ target }) => setSearch(target.value)}
       />
-      <ul className="scroll-box">
+      <ul className="scroll-box stack">
         {namespaces
           .filter((namespace) => namespace.includes(search.toLowerCase()))
           .map((namespace) => {
             const value = chosen.find((scope) => scope.startsWith(`${namespace}:`))?.split(':')[1] ?? '';
             return (
               <li key={namespace}>
-                <label className="row">
-                  <span className="grow">{namespace}</span>
+                <label className="field">
+                  <span>{namespace}</span>
                   <select value={value} onChange={({ target }) => set(namespace, target.value)}>
                     <option value="">{text.noAccess}</option>
-                    {data.includes(`${namespace}:read`) && <option value="read">{text.read}</option>}
-                    {data.includes(`${namespace}:write`) && <option value="write">{text.write}</option>}
+                    {accesses
+                      .map((access) => [access, `${namespace}:${access}` as Scope] as const)
+                      .filter(([, scope]) => data.includes(scope))
+                      .map(([access, scope]) => (
+                        <option key={access} value={access}>
+                          {scopeSentences[scope]}
+                        </option>
+                      ))}
                   </select>
                 </label>
               </li>
             );
           })}
       </ul>
-      {chosen.length === 0 && <p className="soft">{text.noScopes}</p>}
+      {chosen.length === 0 ? (
+        <p className="soft">{text.noScopes}</p>
+      ) : (
+        <ul aria-label={text.keyMay}>
+          {chosen.map((scope) => (
+            <li key={scope}>{scopeSentences[scope as Scope]}</li>
+          ))}
+        </ul>
+      )}
     </fieldset>
   );
 }
