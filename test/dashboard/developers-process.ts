@@ -43,7 +43,8 @@ async function createKey(): Promise<void> {
   const form = dialogNamed('New API key');
   await form.getByLabel('Name').fill('From the form');
   await form.getByLabel(/^Expiry date/).fill('2099-01-01');
-  await form.getByLabel(/^issues/).selectOption('read');
+  const issues = form.getByRole('combobox', { name: 'issues', exact: true });
+  await issues.selectOption({ label: 'Read issues, with all their fields.' });
   await age();
   await press('New API key', form);
   await confirmSignIn();
@@ -99,9 +100,62 @@ async function approvePart(): Promise<void> {
   results.decisions = effects.map(({ class: kind, decision }) => `${kind} ${decision}`);
 }
 
+const shown = (): string | null => new URL(page.url()).searchParams.get('delivery');
+const panel = page.getByRole('complementary', { name: 'Delivery' });
+
+async function browseDeliveries(): Promise<void> {
+  const path = `/webhooks/${target.ids.webhook}`;
+  for (const name of ['first of two', 'second of two']) await api('POST', '/labels', { name });
+  await go(path);
+  const links = page.getByRole('table', { name: 'Deliveries' }).getByRole('link');
+  await links.nth(2).waitFor();
+  await links.first().click();
+  await panel.getByText(/^Attempt 1/).waitFor();
+  const first = shown();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForURL((url) => url.searchParams.get('delivery') !== first);
+  const second = shown();
+  results.focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-current'));
+  await page.keyboard.press('ArrowUp');
+  await page.waitForURL((url) => url.searchParams.get('delivery') === first);
+  await go(`${path}?delivery=${second}`);
+  await panel.getByRole('heading').first().waitFor();
+  results.panelProblems = await tab.violations();
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  await page.setViewportSize({ width: 900, height: 800 });
+  await links.first().click();
+  await page.waitForURL(`${target.url}/deliveries/${first}`);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+async function changeWebhook(): Promise<void> {
+  await go(`/webhooks/${target.ids.webhook}`);
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByLabel('Address').fill(`${target.control}/moved`);
+  await page.getByLabel('Description').fill('Moved');
+  results.settingsProblems = await tab.violations();
+  await age();
+  await press('Save');
+  await confirmSignIn();
+  results.settingsForm = await page.getByLabel('Description').inputValue();
+  await press('Save');
+  await page.getByText('Saved.').waitFor();
+  const { url, description } = await api<{ url: string; description: string }>(
+    'GET',
+    `/webhooks/${target.ids.webhook}`,
+  );
+  results.moved = [url.replace(target.control, ''), description];
+  await page.getByRole('link', { name: 'Events', exact: true }).click();
+  await page.getByRole('button', { name: 'Send sample' }).waitFor();
+  results.tab = new URL(page.url()).search;
+}
+
 await createKey();
 await createWebhook();
 await approvePart();
+await browseDeliveries();
+await changeWebhook();
 const complaints = tab.complaints.filter((one) => !/status of 40[13]/.test(one));
 await driver.browser.close();
 say({ ...results, complaints });

@@ -48,11 +48,13 @@ function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
       <p>
         {text.ranBy(author, pluginVersion ?? '')} <Time at={createdAt} />
       </p>
-      <p>
-        {text.handlers[handlerKind]} <code>{handler}</code>
-        {onBehalfOf && ` ${text.onBehalfOf(onBehalfOf.name)}`}
-      </p>
-      {eventId !== null && <Cause id={eventId} />}
+      {eventId === null ? (
+        <p>
+          {text.handlers[handlerKind]} <code>{handler}</code> {onBehalfOf && text.onBehalfOf(onBehalfOf.name)}
+        </p>
+      ) : (
+        <Cause id={eventId} handler={handler} />
+      )}
       <section className="stack">
         <h3>{text.logLines}</h3>
         {logs.length === 0 && <p className="soft">{leftOut.length > 0 ? text.logsHidden : text.noLogs}</p>}
@@ -76,11 +78,21 @@ function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
   );
 }
 
-/** The event that the plugin ran on. It is absent if the person may not read it. */
-function Cause({ id }: { readonly id: string }): ReactNode {
+interface CauseProps {
+  readonly id: string;
+  readonly handler: string;
+}
+
+/** The event that the plugin ran on. A person who may not read it sees its type only. */
+function Cause({ id, handler }: CauseProps): ReactNode {
   const client = useClient();
   const event = useQuery({ queryKey: ['events', id], queryFn: () => client.events.get(id) });
-  if (!event.data) return null;
+  if (!event.data)
+    return (
+      <p>
+        {text.causedBy} <code>{handler}</code>
+      </p>
+    );
   const { type, actor, created_at: at, data } = event.data;
   const { identifier, name } = subjectOf(data);
   return (

@@ -99,7 +99,8 @@ interface EffectCardProps {
 
 function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNode {
   const { class: kind, name, entityId, issue, fields, decision } = effect;
-  const shown = name ?? entityId;
+  // A comment has no name, and its issue says more than its id.
+  const shown = `${text.classes[kind]} ${name ?? issue ?? entityId}`;
   return (
     <section className="card stack">
       <div className="row">
@@ -111,9 +112,7 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
             onChange={onToggle}
           />
         )}
-        <h2 className="grow">
-          {text.classes[kind]} {shown}
-        </h2>
+        <h2 className="grow">{shown}</h2>
         {decision !== null && <span className="chip">{text.decisions[decision]}</span>}
         {issue !== null && (
           <Link to="/issues/$identifier" params={{ identifier: issue }}>

@@ -1,14 +1,20 @@
 import { expect, test } from 'bun:test';
-import { bodyOf, emptyWebhook, patchOf, withoutSecrets } from './draft.ts';
+import { addressPatchOf, bodyOf, emptyWebhook, eventsPatchOf, withoutSecrets } from './draft.ts';
 
 const draft = { ...emptyWebhook, url: 'https://hooks.acme.example/?token=…' };
 
 test('a masked URL is not sent back, and a changed one is', () => {
-  expect(patchOf(draft, { url: draft.url })).not.toHaveProperty('url');
-  expect(patchOf({ ...draft, url: 'https://new.example/' }, { url: draft.url })).toHaveProperty(
+  expect(addressPatchOf(draft, { url: draft.url })).not.toHaveProperty('url');
+  expect(addressPatchOf({ ...draft, url: 'https://new.example/' }, { url: draft.url })).toHaveProperty(
     'url',
     'https://new.example/',
   );
+});
+
+test('settings and events are changed separately', () => {
+  const changed = { ...draft, url: 'https://new.example/', events: ['label.*'] };
+  expect(addressPatchOf(changed, draft)).toEqual({ description: '', url: 'https://new.example/' });
+  expect(eventsPatchOf(changed)).toEqual({ events: ['label.*'], filter: null, ordering: 'none' });
 });
 
 test('an empty filter removes the filter, and only a JSON object is one', () => {
