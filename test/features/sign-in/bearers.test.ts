@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../../app.ts';
 import { addMembershipOp } from '../../../core/features/people/accounts.ts';
-import { endSessionsOp } from '../../../core/features/sign-in/sessions.ts';
 import { signIn, type Person } from './person.ts';
 
 let app: TestApp;
@@ -241,13 +240,6 @@ test.each(['simulate', 'propose'])(
     expect({ status, code: json.error.code }).toEqual({ status: 403, code: 'recent_sign_in_required' });
   },
 );
-
-test('a sign-out everywhere ends the bearers of all sessions on the next request', async () => {
-  const call = await clientOf(person);
-  expect((await call('GET', `${v1}/me`)).status).toBe(200);
-  await app.services.store.commit([endSessionsOp(person.accountId)]);
-  expect((await call('GET', `${v1}/me`)).status).toBe(401);
-});
 
 test('a sign-in becomes old while a bearer is valid', async () => {
   app.clock.advance(8 * 60_000);
