@@ -7,7 +7,7 @@ import { openScene, runAt, type Scene } from './scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
-}, 60_000);
+}, 180_000);
 afterAll(() => scene.stop());
 
 test('every screen is accessible in both themes, fits a phone, and causes no error of the browser', async () => {
@@ -17,7 +17,7 @@ test('every screen is accessible in both themes, fits a phone, and causes no err
   expect(seen.wide).toEqual([]);
   expect(Object.entries(seen.titles).filter(([, title]) => !/. · Tatami$/.test(String(title)))).toEqual([]);
   expect(seen.missing).toEqual(['200 Page not found', '200 Page not found', '404 Page not found']);
-}, 90_000);
+}, 180_000);
 
 test('a person does the daily work by keyboard alone, and by touch on a phone', async () => {
   const done = await runAt<Json>(scene, 'journeys-process.ts');
@@ -84,6 +84,27 @@ test('attached images show in the texts of their issue, every other image waits,
     complaints: [],
   });
 }, 90_000);
+
+test('a developer manages keys, webhooks and proposals, and finds forms as typed after a confirmed sign-in', async () => {
+  const seen = await runAt<Json>(scene, 'developers-process.ts');
+  expect(seen).toMatchObject({
+    keyForm: 'From the form',
+    stored: [],
+    key: { scopes: ['issues:read'], expiresAt: '2099-01-01T00:00:00.000Z' },
+    nextKeyForm: '',
+    storedSecret: false,
+    webhookForm: ['', 'Described in the form'],
+    evidence: [true, true, true, true],
+    decisions: ['comment rejected', 'update approved'],
+    focused: 'true',
+    panelProblems: [],
+    settingsProblems: [],
+    settingsForm: 'Moved',
+    moved: ['/moved', 'Moved'],
+    tab: '?tab=events',
+    complaints: [],
+  });
+}, 120_000);
 
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {

@@ -11,6 +11,7 @@ export interface Target {
   readonly ids: Readonly<Record<string, string>>;
   /** Id of the signed-in member. */
   readonly member: string;
+  readonly password: string;
   /** URL of the program that controls the server. */
   readonly control: string;
   /** URL of the metrics of the server. */
@@ -42,6 +43,7 @@ export const screens: readonly string[] = [
   '/sla',
   '/proposals',
   `/proposals/${ids.proposal}`,
+  `/proposals/${ids.runProposal}`,
   '/webhooks',
   `/webhooks/${ids.webhook}`,
   `/deliveries/${ids.delivery}`,

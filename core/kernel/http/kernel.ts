@@ -2,7 +2,7 @@
 // response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `request/request.ts`.
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
-import { admitTo, admitToPropose, requireFields } from './limits/admission.ts';
+import { admitTo, admitToPropose, requireFields, requireRecentFields } from './limits/admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
 import { strangerOf, type BillingAccount } from '../../platform/lib/billing-account.ts';
@@ -68,6 +68,7 @@ function createAsk(route: Route) {
     const reading = read.body(adapter, incoming, exchange, billingAccount);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
+    requireRecentFields(route, principal, body?.value);
     const terms = termsOf(adapter, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = adapter.originOf(incoming);

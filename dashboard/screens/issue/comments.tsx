@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Comment } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient, useSession } from '../../data/provider.tsx';
-import { useRetained } from '../../data/retained.ts';
+import { useDraft } from '../../data/drafts.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
@@ -165,7 +165,7 @@ interface NewCommentProps {
 /** Form for a comment. Its draft is stored in this browser until it is sent. */
 export function NewComment({ issueId, parentId, onDone }: NewCommentProps): ReactNode {
   const write = useWrite();
-  const [body, change, forget] = useRetained(`comment ${parentId ?? issueId}`, '', localStorage);
+  const [body, change, forget] = useDraft(`comment ${parentId ?? issueId}`, '');
   const [isSending, setSending] = useState(false);
   const send = async (): Promise<void> => {
     if (body.trim() === '' || isSending) return;

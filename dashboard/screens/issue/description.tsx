@@ -2,7 +2,7 @@ import { ApiCallError, type Client, type Issue } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { replaceObject } from '../../data/live.ts';
 import { queryClient, useClient } from '../../data/provider.tsx';
-import { useRetained } from '../../data/retained.ts';
+import { useDraft } from '../../data/drafts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { MarkdownField } from '../../parts/markdown-field.tsx';
@@ -24,7 +24,7 @@ interface Edit {
  */
 export function Description({ issue }: { readonly issue: Issue }): ReactNode {
   const client = useClient();
-  const [edit, setEdit, forget] = useRetained<Edit | null>(`description ${issue.id}`, null, localStorage);
+  const [edit, setEdit, forget] = useDraft<Edit | null>(`description ${issue.id}`, null);
   if (!edit)
     return (
       <Shown
