@@ -47,6 +47,8 @@ export const text = {
     dueDate: 'Due date',
     title: 'Title',
   },
+  layout: 'Layout',
+  layouts: { list: 'List', board: 'Board' },
   density: 'Density',
   densities: { comfortable: 'Comfortable', compact: 'Compact' },
   noValue: {

@@ -64,6 +64,9 @@ import type {
 import type {
   Issue,
   IssueAsOf,
+  IssueBoard,
+  IssueBoardColumnQuery,
+  IssueBoardQuery,
   IssueBulk,
   IssueBulkChanged,
   IssueBulkCreated,
@@ -386,6 +389,16 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
+    /** Get the issues of a list in columns, with card counts and the first cards. Takes the filters of the list, and returns the columns that a stored board with the same settings has. Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. */
+    board(query?: IssueBoardQuery, options?: CallOptions): Promise<IssueBoard>;
+    /** List the issues of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. Takes the filters, `groupBy`, `swimlanes` and `sort` of the board. */
+    boardColumn(
+      column: string,
+      query?: IssueBoardColumnQuery & { fields?: never },
+      options?: CallOptions,
+    ): List<BoardCard>;
+    /** List the issues of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. Takes the filters, `groupBy`, `swimlanes` and `sort` of the board. */
+    boardColumn(column: string, query: IssueBoardColumnQuery, options?: CallOptions): List<Chosen<BoardCard>>;
     /** Find issues by identifier or by the beginnings of words in the title. The issue with the identifier comes first, followed by those whose identifier begins with it: `ENG-1` also finds ENG-12. */
     titles(query: IssueTitlesQuery, options?: CallOptions): Promise<IssueTitles>;
     /** Get issues that may be about the same thing, most similar first. */

@@ -92,6 +92,8 @@ export const operations = {
     reorder: 'POST /issues/{id}/reorder body',
     purge: 'POST /issues/{id}/purge',
     history: 'GET /issues/{id}/history query pages',
+    board: 'GET /issues/board query',
+    boardColumn: 'GET /issues/board/columns/{column}/cards query pages',
     titles: 'GET /issues/titles query',
     similar: 'GET /issues/{id}/similar query',
     triage: {

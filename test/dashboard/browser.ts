@@ -29,6 +29,7 @@ export const screens: readonly string[] = [
   '/triage',
   '/issues',
   '/issues?group=priority',
+  '/issues?group=priority&layout=board',
   '/issues/ENG-1',
   '/issues?peek=ENG-2',
   `/views/${ids.view}`,

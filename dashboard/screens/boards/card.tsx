@@ -47,7 +47,7 @@ export const CardView = memo(function CardView(props: CardProps): ReactNode {
       <Link
         ref={link}
         to="."
-        search={{ peek: card.identifier ?? card.id }}
+        search={((before: object) => ({ ...before, peek: card.identifier ?? card.id })) as never}
         preload={false}
         draggable={false}
         className={styles.title}

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import {
   moved,
   neighbor,
+  patchOf,
   placeOf,
   requestOf,
   withPage,
@@ -108,3 +109,18 @@ test('a card that moved to the head of another column leaves the tail of its col
   expect(idsOf(after, 'todo')).toEqual(['a', 'b']);
   expect(idsOf(after, 'doing')).toEqual(['c']);
 });
+
+test.each([
+  ['state', 'Todo', 'Done', { state: 'Done' }],
+  ['priority', 'high', 'none', { priority: 'none' }],
+  ['assignee', null, 'usr_1', { assigneeId: 'usr_1' }],
+  ['assignee', 'usr_1', null, { assigneeId: null }],
+  ['label', 'lbl_1', 'lbl_2', { addLabels: ['lbl_2'], removeLabels: ['lbl_1'] }],
+  ['label', 'lbl_1', null, { removeLabels: ['lbl_1'] }],
+  ['label', null, 'lbl_2', { addLabels: ['lbl_2'] }],
+] as const)(
+  'a move between columns by %s from %p to %p changes that field alone',
+  (groupBy, from, to, patch) => {
+    expect(patchOf(groupBy, from, to) as object).toEqual(patch);
+  },
+);

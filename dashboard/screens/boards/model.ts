@@ -1,5 +1,5 @@
 // State of an open board, and the effect of a move on it. Nothing here reads or writes.
-import type { BoardCard, BoardCards, BoardMove, PageInfo } from '@tatami/sdk/client';
+import type { BoardCard, BoardMove, IssueBoard, IssuePatch, PageInfo } from '@tatami/sdk/client';
 
 export type Card = Pick<
   BoardCard,
@@ -52,7 +52,7 @@ const pageOf = (pageInfo: PageInfo | undefined): Pick<Cell, 'hasMore' | 'cursor'
   cursor: pageInfo?.endCursor ?? null,
 });
 
-export function stateOf({ columns, lanes, elsewhere }: BoardCards): BoardState {
+export function stateOf({ columns, lanes, elsewhere }: IssueBoard): BoardState {
   return {
     columns: columns.map(({ key, value, title, count, limit, hidden }) => ({
       key,
@@ -152,15 +152,17 @@ export function moved(state: BoardState, card: Card, from: Place, to: Place): Bo
   return { ...state, columns, items };
 }
 
-interface Moving {
+export interface Move {
   readonly card: Card;
   readonly from: Place;
   readonly to: Place;
-  readonly isManual: boolean;
 }
 
 /** Returns the request for a move. A sorted board takes no position. @param state before the move */
-export function requestOf(state: BoardState, { card, from, to, isManual }: Moving): BoardMove {
+export function requestOf(
+  state: BoardState,
+  { card, from, to, isManual }: Move & { readonly isManual: boolean },
+): BoardMove {
   const request: BoardMove = {
     issueId: card.id,
     column: to.column,
@@ -184,6 +186,17 @@ export function fieldsOf(groupBy: string, value: string | null): Readonly<Record
   if (groupBy.startsWith('fields.')) return { fields: { [groupBy.slice('fields.'.length)]: value } };
   if (groupBy === 'label') return { labels: [value] };
   return { [groupBy === 'stateType' ? 'state' : groupBy]: value };
+}
+
+/** Returns the change of an issue whose card moves to another column. */
+export function patchOf(groupBy: string, from: string | null, to: string | null): IssuePatch {
+  if (groupBy === 'label')
+    return {
+      ...(to !== null && { addLabels: [to] }),
+      ...(from !== null && { removeLabels: [from] }),
+    };
+  if (groupBy === 'assignee') return { assigneeId: to };
+  return fieldsOf(groupBy, to) as IssuePatch;
 }
 
 type Direction = 'up' | 'down' | 'left' | 'right';

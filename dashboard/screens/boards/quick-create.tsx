@@ -10,23 +10,25 @@ import { notify } from '../../parts/toast.tsx';
 import { text } from '../../text/boards.ts';
 import { fieldsOf, type Column } from './model.ts';
 
-export const BoardContext = createContext<Board | null>(null);
+/** Fields of new issues; null where the cards do not show what is created. */
+export const BoardContext = createContext<Pick<Board, 'team' | 'groupBy'> | null>(null);
 
 export function QuickCreate({ column }: { readonly column: Column }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const board = use(BoardContext);
+  if (!board) return null;
   return (
     <>
       <Button look="plain" isIcon aria-label={text.addTo(column.title)} onClick={() => setOpen(true)}>
         +
       </Button>
-      {isOpen && board && <CreateDialog board={board} column={column} onClose={() => setOpen(false)} />}
+      {isOpen && <CreateDialog board={board} column={column} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
 interface CreateProps {
-  readonly board: Board;
+  readonly board: Pick<Board, 'team' | 'groupBy'>;
   readonly column: Column;
   readonly onClose: () => void;
 }

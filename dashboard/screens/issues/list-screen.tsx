@@ -1,10 +1,11 @@
-// Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
+// Screen of a list of issues: filters, side panel, and the issues as a grid or a board. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
+import type { ListBoardQuery } from '../boards/list-board.tsx';
 import { Peek } from '../issue/peek.tsx';
 import { useDensity } from './density.ts';
 import { Display } from './display.tsx';
@@ -12,9 +13,11 @@ import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import type { ListQuery } from './list-data.ts';
 import { Rows } from './rows.tsx';
-import type { IssueSearch } from './search.ts';
+import { columnsOf, type IssueSearch } from './search.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
 import styles from './issues.module.css';
+
+const ListBoard = lazy(() => import('../boards/list-board.tsx'));
 
 interface ListScreenProps {
   readonly title: string;
@@ -31,69 +34,96 @@ interface ListScreenProps {
 export function ListScreen(props: ListScreenProps): ReactNode {
   const { title, search, fixed, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
-  const { filter, group, sort = '-createdAt', peek } = search;
+  const { filter, group, layout, sort = '-createdAt', peek } = search;
   const { density, rowHeight, setDensity } = useDensity();
+  const [count, setCount] = useState<string>();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
-      void navigate({
+      navigate({
         to: '.',
         search: ((before: object) => ({ ...before, ...part })) as never,
         replace: !('peek' in part),
       }),
     [navigate],
   );
-  const query = useStable<ListQuery>({
-    filter: both(fixed, filter),
-    subscriber,
-    sort,
-    group,
-  });
-  const list = useIssueList(query);
+  const selection = { filter: both(fixed, filter), subscriber };
   const bar = (
     <>
       {bars}
-      <FilterBar filter={filter} onChange={(next) => change({ filter: next })}>
+      <FilterBar filter={filter} onChange={(next) => void change({ filter: next })}>
         <Display
           search={search}
           density={density}
-          onChange={(part) => change(part as Partial<IssueSearch>)}
+          onChange={(part) => void change(part as Partial<IssueSearch>)}
           onDensity={setDensity}
         />
       </FilterBar>
     </>
   );
+  const shared = {
+    empty: <NoIssues filter={filter} empty={empty} onClear={() => void change({ filter: undefined })} />,
+    peek: (onClose?: () => void) =>
+      peek !== undefined && (
+        <Peek identifier={peek} onClose={() => void change({ peek: undefined }).then(onClose)} />
+      ),
+    onCount: setCount,
+  };
+  const heading = (
+    <>
+      {title} <small className="soft">{count}</small>
+    </>
+  );
+  // Both layouts share the frame, so that the focus stays on the button that switches them.
   return (
-    <Screen
-      title={title}
-      heading={<Heading title={title} list={list} />}
-      actions={actions}
-      bars={bar}
-      scrollsItself
-    >
-      <Content
-        list={list}
-        empty={<NoIssues filter={filter} empty={empty} onClear={() => change({ filter: undefined })} />}
-      >
-        <div className={styles.split}>
-          <Rows
-            name={title}
-            list={list}
-            query={query}
-            rowHeight={rowHeight}
-            onPeek={(next) => change({ peek: next })}
-          />
-          {peek !== undefined && <Peek identifier={peek} onClose={() => change({ peek: undefined })} />}
-        </div>
-      </Content>
+    <Screen title={title} heading={heading} actions={actions} bars={bar} scrollsItself>
+      {layout === 'board' ? (
+        <BoardLayout {...shared} query={{ ...selection, sort, groupBy: columnsOf(search) }} />
+      ) : (
+        <ListLayout
+          {...shared}
+          name={title}
+          query={{ ...selection, sort, group }}
+          rowHeight={rowHeight}
+          onPeek={(next) => void change({ peek: next })}
+        />
+      )}
     </Screen>
   );
 }
 
-function Heading({ title, list: { data } }: { readonly title: string; readonly list: IssueList }): ReactNode {
+interface LayoutProps {
+  readonly empty: ReactNode;
+  readonly peek: (onClose?: () => void) => ReactNode;
+  readonly onCount: (count: string | undefined) => void;
+}
+
+function BoardLayout({ query, ...shared }: LayoutProps & { readonly query: ListBoardQuery }): ReactNode {
   return (
-    <>
-      {title} <small className="soft">{data && text.count(data.count)}</small>
-    </>
+    <Suspense fallback={<Loading />}>
+      <ListBoard {...shared} query={useStable(query)} />
+    </Suspense>
+  );
+}
+
+interface ListLayoutProps extends LayoutProps {
+  readonly name: string;
+  readonly query: ListQuery;
+  readonly rowHeight: number;
+  readonly onPeek: (identifier: string) => void;
+}
+
+function ListLayout({ query, empty, peek, onCount, ...rows }: ListLayoutProps): ReactNode {
+  const stable = useStable(query);
+  const list = useIssueList(stable);
+  const count = list.data?.count;
+  useEffect(() => onCount(count === undefined ? undefined : text.count(count)), [count, onCount]);
+  return (
+    <Content list={list} empty={empty}>
+      <div className={styles.split}>
+        <Rows {...rows} list={list} query={stable} />
+        {peek()}
+      </div>
+    </Content>
   );
 }
 

@@ -25,7 +25,7 @@ export default function MyIssues(): ReactNode {
         <Link
           key={one}
           to="/my-issues"
-          search={{ mine: one }}
+          search={{ mine: one, ...(search.layout && { layout: search.layout }) }}
           className={buttonClass(one === part ? {} : { look: 'plain' })}
           aria-current={one === part ? 'page' : undefined}
         >
