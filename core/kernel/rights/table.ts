@@ -193,6 +193,8 @@ const special: Readonly<Record<string, string>> = {
   'backtests:write': 'Backtest installed plugins on recorded events.',
   'import:write': 'Import issues on behalf of other members.',
   'inbox:write': 'Read the inbox, and change its items and preferences.',
+  'preferences:read': 'Read preferences and favorites of the member.',
+  'preferences:write': 'Read and change preferences and favorites of the member.',
   'proposals:write': 'Read proposals, and propose changes for approval.',
 };
 
