@@ -218,9 +218,9 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
   'inbox.preferences.put':
     '{"type":"object","properties":{"assigned":{"type":"boolean"},"mentioned":{"type":"boolean"},"replied":{"type":"boolean"},"subscribed":{"type":"boolean"},"triage":{"type":"boolean"},"sla":{"type":"boolean"},"project_update":{"type":"boolean"}},"additionalProperties":false}',
   'favorites.create':
-    '{"type":"object","required":["type","targetId"],"properties":{"type":{"enum":["issue","view","board","project","cycle","release"]},"targetId":{"type":"string","minLength":1,"maxLength":40},"position":{"type":"number","minimum":0,"maximum":1000000}},"additionalProperties":false}',
+    '{"type":"object","required":["type","targetId"],"properties":{"type":{"enum":["issue","view","board","project","cycle","release"]},"targetId":{"type":"string","minLength":1,"maxLength":40},"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
   'favorites.update':
-    '{"type":"object","properties":{"position":{"type":"number","minimum":0,"maximum":1000000}},"additionalProperties":false}',
+    '{"type":"object","properties":{"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
   'me.preferences.put':
     '{"type":"object","properties":{"theme":{"enum":["system","light","dark"]},"density":{"enum":["comfortable","compact"]},"singleKeyShortcuts":{"type":"boolean"},"startPage":{"enum":["my_issues","inbox","triage","issues","boards","cycles","projects","releases"]}},"additionalProperties":false}',
   'issues.triage.accept':

@@ -50,6 +50,19 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
+test('favorites and preferences follow the person to other tabs and browsers', async () => {
+  const seen = await runAt<Json>(scene, 'favorites-process.ts');
+  expect(seen).toMatchObject({
+    added: [expect.stringMatching(/^ENG-\d+ Starred$/), 'Work'],
+    moved: ['Work', expect.stringMatching(/^ENG-\d+ Starred$/)],
+    violations: [],
+    deleted: ['Work'],
+    dialogs: 0,
+    painted: ['dark', '/boards'],
+    complaints: [],
+  });
+}, 90_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

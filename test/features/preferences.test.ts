@@ -128,6 +128,8 @@ test('favorites are last when added, move between others, and can be removed and
   const moved = await ana('PATCH', `${v1}/favorites/${three.id}`, { position: 0.5 });
   expect(moved.json).toMatchObject({ title: 'Three', position: 0.5, version: 2 });
   expect(await titlesOf(ana)).toEqual(['One', 'Three', 'Two']);
+  await ana('PATCH', `${v1}/favorites/${three.id}`, { position: -1 });
+  expect(await titlesOf(ana)).toEqual(['Three', 'One', 'Two']);
   expect((await ana('DELETE', `${v1}/favorites/${one.id}`)).status).toBe(204);
   expect((await ana('GET', `${v1}/favorites/${one.id}`)).status).toBe(404);
   expect((await add(ana, 'issue', one.targetId)).json).toMatchObject({
@@ -138,6 +140,7 @@ test('favorites are last when added, move between others, and can be removed and
   expect(await titlesOf(ana)).toEqual(['Three', 'Two', 'One']);
   expect((await app.eventTypes(from)).filter((type) => type.startsWith('preferences.'))).toEqual([
     ...Array(3).fill('preferences.favorite_added'),
+    'preferences.favorite_moved',
     'preferences.favorite_moved',
     'preferences.favorite_removed',
     'preferences.favorite_added',

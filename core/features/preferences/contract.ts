@@ -57,7 +57,7 @@ export const favorite = defineContract({
       doc: 'URL of the page of the object; null if `title` is null.',
     }),
     position: number(
-      { minimum: 0, maximum: positionMax },
+      { minimum: -positionMax, maximum: positionMax },
       {
         default: 0,
         doc: 'Position among the favorites of the member; a number between those of two others places it between them. Default: last.',

@@ -7,6 +7,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
+import { Star } from '../favorites/star.tsx';
 import { Peek } from '../issue/peek.tsx';
 import styles from './board.module.css';
 import { nameOf } from './card.tsx';
@@ -41,7 +42,12 @@ interface LoadedProps {
 function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const isEmpty = state.columns.every(({ count }) => count === 0);
-  const actions = <Button onClick={() => setEditing(true)}>{text.settings}</Button>;
+  const actions = (
+    <>
+      <Star type="board" id={board.id} />
+      <Button onClick={() => setEditing(true)}>{text.settings}</Button>
+    </>
+  );
   return (
     <Screen title={board.name} actions={actions} scrollsItself>
       <p id="board-keys" className="only-read">

@@ -1,6 +1,7 @@
 // Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, type ReactNode } from 'react';
+import { useChangePreferences } from '../../data/preferences.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
@@ -29,7 +30,8 @@ interface ListScreenProps {
 export function ListScreen({ title, search, fixed, actions, bars, empty }: ListScreenProps): ReactNode {
   const navigate = useNavigate();
   const { filter, group, sort = '-createdAt', peek } = search;
-  const { density, rowHeight, setDensity } = useDensity();
+  const { density, rowHeight } = useDensity();
+  const changePreferences = useChangePreferences();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
       void navigate({
@@ -53,7 +55,7 @@ export function ListScreen({ title, search, fixed, actions, bars, empty }: ListS
           search={search}
           density={density}
           onChange={(part) => change(part as Partial<IssueSearch>)}
-          onDensity={setDensity}
+          onDensity={(next) => changePreferences({ density: next })}
         />
       </FilterBar>
     </>
