@@ -221,7 +221,10 @@ test('a member has at most 100 favorites, also with concurrent requests, and rem
   const issues: Json[] = [];
   for (let n = 0; n < 103; n++) issues.push(await file(`Number ${n}`));
   for (const { id } of issues.slice(0, 98)) expect((await add(ana, 'issue', id)).status).toBe(201);
-  const replies = await Promise.all(issues.slice(98).map(({ id }) => add(ana, 'issue', id)));
+  // Without a position, each addition waits for the order that the one before it changed.
+  const replies = await Promise.all(
+    issues.slice(98).map(({ id }, n) => add(ana, 'issue', id, { position: 200 + n })),
+  );
   expect(replies.filter(({ status }) => status === 201)).toHaveLength(2);
   for (const { status, json } of replies.filter(({ status }) => status !== 201))
     expect([status, json.error]).toMatchObject([
