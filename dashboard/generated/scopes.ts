@@ -44,6 +44,9 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'labels:write': 'Read labels, and create, change and delete them. Deleted labels cannot be restored.',
   'inbox:read': 'Read the inbox and its preferences.',
   'inbox:write': 'Read the inbox, and change its items and preferences.',
+  'preferences:read': 'Read preferences and favorites of the member.',
+  'preferences:write':
+    'Read and change preferences and favorites of the member. Deleted favorites cannot be restored.',
   'webhooks:read': 'Read webhooks, with all their fields.',
   'webhooks:write': 'Read webhooks, and create, change and delete them. Deleted webhooks cannot be restored.',
   'proposals:read': 'Read proposals, with all their fields.',

@@ -49,6 +49,7 @@ import type {
 } from './cycles.ts';
 import type { DeliveriesQuery, DeliveryDetail } from './deliveries.ts';
 import type { EventsQuery, EventsSample, SampleSent } from './events.ts';
+import type { Favorite, FavoriteCreate, FavoritePatch, FavoriteQuery } from './favorites.ts';
 import type { Field, FieldCreate, FieldPatch, FieldQuery } from './fields.ts';
 import type { Grant, GrantPatch, GrantQuery } from './grants.ts';
 import type {
@@ -94,7 +95,7 @@ import type {
   TrailRoot,
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
-import type { Me } from './me.ts';
+import type { Me, MePreferencesPut, Preferences } from './me.ts';
 import type { Invitation, Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
 import type {
@@ -674,6 +675,18 @@ export interface Operations {
       put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
     };
   };
+  readonly favorites: {
+    /** List your favorites, in order. */
+    list(query?: FavoriteQuery, options?: CallOptions): List<Favorite>;
+    /** Add a favorite. If the object is already a favorite, returns that favorite unchanged (200). A member has at most 100 favorites. */
+    create(body: FavoriteCreate, options?: WriteOptions): Promise<Favorite>;
+    /** Get a favorite. */
+    get(id: string, options?: CallOptions): Promise<Favorite>;
+    /** Move a favorite among the others. */
+    update(id: string, body: FavoritePatch, options?: ChangeOptions): Promise<Favorite>;
+    /** Remove a favorite. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
   readonly auditLog: {
     /** List audit log entries, newest first. */
     list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
@@ -681,6 +694,16 @@ export interface Operations {
   readonly search: {
     /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
+  };
+  readonly me: {
+    readonly preferences: {
+      /** Get your preferences for the web app. */
+      get(options?: CallOptions): Promise<Preferences>;
+      /** Replace your preferences for the web app. Omitted preferences return to their defaults. */
+      put(body?: MePreferencesPut, options?: WriteOptions): Promise<Preferences>;
+    };
+    /** Get the member, workspace, scopes and rate limits of this request. */
+    get(options?: CallOptions): Promise<Me>;
   };
   readonly events: {
     /** Read the event feed, oldest first. Returns the ids, payloads and sequences that webhooks carry. `after` is an event id, a sequence (with the `generation` it was read in) or a cursor. If a restore removed that position from the log, the error `history_changed` names the sequence to continue after. */
@@ -693,10 +716,6 @@ export interface Operations {
   readonly usage: {
     /** Get the usage of the workspace in the last hour, by caller. */
     get(options?: CallOptions): Promise<Usage>;
-  };
-  readonly me: {
-    /** Get the member, workspace, scopes and rate limits of this request. */
-    get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {
     /** List webhook endpoints, newest first. */

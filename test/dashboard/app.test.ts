@@ -87,6 +87,19 @@ test('attached images show in the texts of their issue, every other image waits,
   });
 }, 90_000);
 
+test('favorites and preferences follow the person to other tabs and browsers', async () => {
+  const seen = await runAt<Json>(scene, 'favorites-process.ts');
+  expect(seen).toMatchObject({
+    added: [expect.stringMatching(/^ENG-\d+ Starred$/), 'Work'],
+    moved: ['Work', expect.stringMatching(/^ENG-\d+ Starred$/)],
+    violations: [],
+    deleted: ['Work'],
+    dialogs: 0,
+    painted: ['dark', '/boards'],
+    complaints: [],
+  });
+}, 90_000);
+
 test('a developer manages keys, webhooks and proposals, and finds forms as typed after a confirmed sign-in', async () => {
   const seen = await runAt<Json>(scene, 'developers-process.ts');
   expect(seen).toMatchObject({

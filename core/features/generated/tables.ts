@@ -48,6 +48,8 @@ import { journalTable } from '../../features/plugins/tables.ts';
 import { storedChangeTable } from '../../features/plugins/tables.ts';
 import { backtestTable } from '../../features/plugins/tables.ts';
 import { shadowTable } from '../../features/plugins/tables.ts';
+import { favoriteTable } from '../../features/preferences/tables.ts';
+import { memberPreferenceTable } from '../../features/preferences/tables.ts';
 import { projectUpdateTable } from '../../features/project-updates/tables.ts';
 import { projectTable } from '../../features/projects/tables.ts';
 import { projectIssueTable } from '../../features/projects/tables.ts';
@@ -139,6 +141,8 @@ export const all = {
   stored_changes: storedChangeTable,
   backtests: backtestTable,
   shadows: shadowTable,
+  favorites: favoriteTable,
+  member_preferences: memberPreferenceTable,
   project_updates: projectUpdateTable,
   projects: projectTable,
   project_issues: projectIssueTable,

@@ -196,6 +196,8 @@ const special: Readonly<Record<string, string>> = {
   'inbox:write': 'Read the inbox, and change its items and preferences.',
   'plugins:write':
     'Read plugins, their logs and their stored values, and install, change and remove plugins.',
+  'preferences:read': 'Read preferences and favorites of the member.',
+  'preferences:write': 'Read and change preferences and favorites of the member.',
   'proposals:write': 'Read proposals, and propose changes for approval.',
   'workspace:read': 'Read the settings of the workspace.',
   'workspace:write': 'Read and change the settings of the workspace.',

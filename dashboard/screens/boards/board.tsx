@@ -6,6 +6,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
+import { Star } from '../favorites/star.tsx';
 import { Peek } from '../issue/peek.tsx';
 import { Columns } from './columns.tsx';
 import { storedBoard, useBoard, type OpenBoard } from './data.ts';
@@ -37,7 +38,12 @@ interface LoadedProps {
 function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const isEmpty = state.columns.every(({ count }) => count === 0);
-  const actions = <Button onClick={() => setEditing(true)}>{text.settings}</Button>;
+  const actions = (
+    <>
+      <Star type="board" id={board.id} />
+      <Button onClick={() => setEditing(true)}>{text.settings}</Button>
+    </>
+  );
   return (
     <Screen title={board.name} actions={actions} scrollsItself>
       {isEmpty && <Empty title={text.emptyBoard} hint={text.emptyBoardHint} />}

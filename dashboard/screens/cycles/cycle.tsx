@@ -13,6 +13,7 @@ import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
+import { Star } from '../favorites/star.tsx';
 import { idealLine, scopeChanges } from './burn-up.ts';
 
 export default function CyclePage(): ReactNode {
@@ -29,7 +30,15 @@ export default function CyclePage(): ReactNode {
   const { name, description, team, status, startsAt, endsAt } = cycle.data;
   const today = progress.data?.days.at(-1)?.issues;
   return (
-    <Screen title={name} actions={<Actions cycle={cycle.data} unfinished={today ? open(today) : 0} />}>
+    <Screen
+      title={name}
+      actions={
+        <>
+          <Star type="cycle" id={id} />
+          <Actions cycle={cycle.data} unfinished={today ? open(today) : 0} />
+        </>
+      }
+    >
       <div className="stack">
         <p className="row wrap">
           <span className="chip">{text.cycleStatus[status]}</span>

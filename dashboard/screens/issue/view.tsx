@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Failed, FailedScreen, Loading } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
+import { Star } from '../favorites/star.tsx';
 import { IssueActions } from './actions.tsx';
 import { Attachments } from './attachments.tsx';
 import { Description } from './description.tsx';
@@ -53,6 +54,7 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
             </Link>
           )}
         </span>
+        <Star type="issue" id={issue.data.id} />
         <IssueActions issue={issue.data} />
         {onClose && (
           <Button look="plain" isIcon aria-label={common.close} onClick={onClose}>

@@ -1,6 +1,7 @@
 // Screen of a list of issues: filters, side panel, and the issues as a grid or a board. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useChangePreferences } from '../../data/preferences.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
@@ -35,8 +36,9 @@ export function ListScreen(props: ListScreenProps): ReactNode {
   const { title, search, fixed, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
   const { filter, group, layout, sort = '-createdAt', peek } = search;
-  const { density, rowHeight, setDensity } = useDensity();
+  const { density, rowHeight } = useDensity();
   const [count, setCount] = useState<string>();
+  const changePreferences = useChangePreferences();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
       navigate({
@@ -55,7 +57,7 @@ export function ListScreen(props: ListScreenProps): ReactNode {
           search={search}
           density={density}
           onChange={(part) => void change(part as Partial<IssueSearch>)}
-          onDensity={setDensity}
+          onDensity={(next) => changePreferences({ density: next })}
         />
       </FilterBar>
     </>

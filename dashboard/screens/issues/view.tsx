@@ -9,6 +9,7 @@ import { FailedScreen, Loading } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
+import { Star } from '../favorites/star.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { ListScreen } from './list-screen.tsx';
 import { groupings, layouts, type IssueSearch } from './search.ts';
@@ -29,6 +30,7 @@ export default function ViewScreen(): ReactNode {
       fixed={filter as FilterTree}
       actions={
         <>
+          <Star type="view" id={id} />
           <Actions view={view.data} search={search} />
           <ViewsMenu />
         </>

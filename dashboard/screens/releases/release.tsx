@@ -12,6 +12,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
+import { Star } from '../favorites/star.tsx';
 import { Notes } from './notes.tsx';
 
 export default function ReleasePage(): ReactNode {
@@ -22,7 +23,15 @@ export default function ReleasePage(): ReactNode {
   if (!release.data) return <Loading />;
   const { name, tag, status, stage, pipeline, rollbackReason, version } = release.data;
   return (
-    <Screen title={`${name} ${tag}`} actions={<Actions release={release.data} />}>
+    <Screen
+      title={`${name} ${tag}`}
+      actions={
+        <>
+          <Star type="release" id={id} />
+          <Actions release={release.data} />
+        </>
+      }
+    >
       <div className="stack">
         <p className="row wrap">
           <span className="chip">{text.releaseStatus[status]}</span>

@@ -598,6 +598,27 @@ CREATE TABLE inbox_preferences (
   FOREIGN KEY (workspace_id, id) REFERENCES members (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- The id is that of the member. A column is null for the default.
+CREATE TABLE member_preferences (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  theme TEXT, density TEXT, single_key_shortcuts INTEGER, start_page TEXT,
+  version INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, id) REFERENCES members (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The id is derived from member and target, so that a target is a favorite once.
+CREATE TABLE favorites (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  member_id TEXT NOT NULL, type TEXT NOT NULL, target_id TEXT NOT NULL, position REAL NOT NULL,
+  version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, member_id) REFERENCES members (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX favorites_member ON favorites (workspace_id, member_id, position, id) WHERE deleted_at IS NULL;
+-- system: retention.
+CREATE INDEX favorites_deleted ON favorites (deleted_at) WHERE deleted_at IS NOT NULL;
+
 -- # Search
 
 -- Words of issues and comments, each prefixed with the mark of its workspace, so that a query never matches
