@@ -67,6 +67,16 @@ export function confirmSignIn(): void {
   leaveToSignIn('/sign-in/again');
 }
 
+const refused = 'tatami:refused';
+
+/** Tells the app that the person lacks a right, so that it reads the rights again. */
+export const noteRefusal = (): void => void dispatchEvent(new Event(refused));
+
+export function onRefusal(listener: () => void): () => void {
+  addEventListener(refused, listener);
+  return () => removeEventListener(refused, listener);
+}
+
 /** Sends the person to the sign-in page and back to the present page. */
 export function leaveToSignIn(path = '/sign-in'): void {
   const to = location.pathname + location.search;

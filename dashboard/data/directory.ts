@@ -9,10 +9,11 @@ const all = <T>(namespace: string, read: () => AsyncIterable<T>) =>
   queryOptions({ queryKey: [namespace, 'all'], queryFn: () => Array.fromAsync(read()) });
 
 const teamsQuery = (client: Client) => all<Team>('teams', () => client.teams.list({ limit: pageSize }));
-const membersQuery = (client: Client) =>
+export const membersQuery = (client: Client) =>
   all<Member>('members', () => client.members.list({ limit: pageSize }));
-const labelsQuery = (client: Client) => all<Label>('labels', () => client.labels.list({ limit: pageSize }));
-const statesQuery = (client: Client) =>
+export const labelsQuery = (client: Client) =>
+  all<Label>('labels', () => client.labels.list({ limit: pageSize }));
+export const statesQuery = (client: Client) =>
   all<WorkflowState>('workflows', () => client.workflows.list({ limit: pageSize }));
 export const projectsQuery = (client: Client) =>
   all<Project>('projects', () => client.projects.list({ limit: pageSize }));

@@ -1,8 +1,8 @@
 // Makes session, client and cache available to the screens, and keeps the cache current.
 import { QueryClientProvider } from '@tanstack/react-query';
-import { ApiCallError, type Client } from '@tatami/sdk/client';
+import { ApiCallError, type Client, type Scope } from '@tatami/sdk/client';
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { leaveToSignIn, openSession, type TabSession } from './client.ts';
+import { leaveToSignIn, onRefusal, openSession, type TabSession } from './client.ts';
 import { connectFeed } from './feed.ts';
 import type { FeedMessage } from './feed-reader.ts';
 import { LiveCache } from './live.ts';
@@ -33,6 +33,9 @@ export function useApp(): App {
 
 export const useClient = (): Client => useApp().client;
 export const useSession = (): Exchanged => useApp().session;
+
+/** Returns true if the role of the person allows it. The server decides about single objects. */
+export const useMay = (scope: Scope): boolean => useSession().scopes.includes(scope);
 
 export const queryClient = new LiveQueryClient({
   defaultOptions: {
@@ -87,7 +90,15 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
   const [session, setSession] = useState(tab.exchanged);
   const [isOutdated, setOutdated] = useState(false);
   useEffect(() => {
-    const renew = (): Promise<void> => tab.renew().then(setSession, () => undefined);
+    let { role } = tab.exchanged.member;
+    const renew = async (): Promise<void> => {
+      const next = await tab.renew().catch(() => null);
+      if (!next) return;
+      setSession(next);
+      // Another role sees other data.
+      if (next.member.role !== role) void queryClient.invalidateQueries();
+      ({ role } = next.member);
+    };
     let isFirst = true;
     const receive = (message: FeedMessage): void => {
       if (message.kind === 'event') {
@@ -109,7 +120,12 @@ function Connected({ tab, children }: { readonly tab: TabSession; readonly child
       else if (message.kind === 'reset') void queryClient.resetQueries();
       else leaveToSignIn();
     };
-    return connectFeed(tab.source, tab.exchanged.workspace.id, receive);
+    const stop = connectFeed(tab.source, tab.exchanged.workspace.id, receive);
+    const ignoreRefusals = onRefusal(() => void renew());
+    return () => {
+      stop();
+      ignoreRefusals();
+    };
   }, [tab]);
   useEffect(() => showState('connection', connection), [connection]);
   const app = useMemo(

@@ -8,6 +8,8 @@ export interface Exchanged {
   readonly expiresInSeconds: number;
   /** Time in which sensitive changes are allowed; 0 if they need a new sign-in. */
   readonly recentSignInSeconds: number;
+  /** Scopes that the role of the member allows. */
+  readonly scopes: readonly string[];
   readonly workspace: { readonly id: string; readonly name: string };
   readonly member: {
     readonly id: string;

@@ -1,9 +1,9 @@
-import { Menu as Base } from '@base-ui/react/menu';
-import type { ReactNode } from 'react';
+import { createContext, lazy, Suspense, use, useState, type ReactNode } from 'react';
 import { buttonClass } from './button.tsx';
-import styles from './parts.module.css';
 
-interface MenuProps {
+const OpenMenu = lazy(() => import('./open-menu.tsx'));
+
+export interface MenuProps {
   /** Accessible name of the button; its visible content by default. */
   readonly label?: string;
   readonly button: ReactNode;
@@ -11,32 +11,45 @@ interface MenuProps {
   readonly children: ReactNode;
 }
 
-/** Button that opens a menu of `MenuItem`. */
-export function Menu({ label, button, look, children }: MenuProps): ReactNode {
+/** Button that opens a menu of `MenuItem`. The code of menus loads when the first one opens. */
+export function Menu(props: MenuProps): ReactNode {
+  const [isUsed, setUsed] = useState(false);
+  const { label, button, look } = props;
+  const closed = (
+    <button
+      type="button"
+      className={buttonClass(look && { look })}
+      aria-label={label}
+      aria-haspopup="menu"
+      aria-expanded={isUsed}
+      onClick={() => setUsed(true)}
+      onKeyDown={(event) => {
+        if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+        event.preventDefault();
+        setUsed(true);
+      }}
+    >
+      {button}
+    </button>
+  );
+  if (!isUsed) return closed;
   return (
-    <Base.Root>
-      <Base.Trigger className={buttonClass(look && { look })} aria-label={label}>
-        {button}
-      </Base.Trigger>
-      <Base.Portal>
-        <Base.Positioner className={styles.positioner} sideOffset={4} align="start">
-          <Base.Popup className={styles.popup}>{children}</Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense fallback={closed}>
+      <OpenMenu {...props} />
+    </Suspense>
   );
 }
 
-interface MenuItemProps {
+export interface MenuItemProps {
   readonly onSelect: () => void;
   readonly isDisabled?: boolean;
   readonly children: ReactNode;
 }
 
-export function MenuItem({ onSelect, isDisabled = false, children }: MenuItemProps): ReactNode {
-  return (
-    <Base.Item className={styles.item} onClick={onSelect} disabled={isDisabled}>
-      {children}
-    </Base.Item>
-  );
+/** Component of an item, which loads with the menu. */
+export const MenuItemContext = createContext<((props: MenuItemProps) => ReactNode) | null>(null);
+
+export function MenuItem(props: MenuItemProps): ReactNode {
+  const Item = use(MenuItemContext);
+  return Item && <Item {...props} />;
 }

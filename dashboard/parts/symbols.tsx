@@ -67,6 +67,9 @@ export function StateIcon({ type, name }: { readonly type: StateType; readonly n
   );
 }
 
+/** Lines of the same length as the bars, because a path for each color costs less than a rectangle for each bar. */
+const barPaths = ['M3.5 13v-2', 'M8 13v-5.5', 'M12.5 13v-9'];
+const bar = { strokeWidth: 3, strokeLinecap: 'round' } as const;
 const bars: Readonly<Record<Exclude<Priority, 'urgent'>, number>> = { none: 0, low: 1, medium: 2, high: 3 };
 
 export function PriorityIcon({ priority }: { readonly priority: Priority }): ReactNode {
@@ -78,17 +81,14 @@ export function PriorityIcon({ priority }: { readonly priority: Priority }): Rea
           <path d="M8 4v5m0 2v1.5" stroke="var(--raised)" strokeWidth="2" />
         </>
       ) : (
-        [0, 1, 2].map((at) => (
-          <rect
-            key={at}
-            x={2 + at * 4.5}
-            y={10 - at * 3.5}
-            width="3"
-            height={4 + at * 3.5}
-            rx="1"
-            fill={at < bars[priority] ? 'var(--text)' : 'var(--line)'}
-          />
-        ))
+        <>
+          {bars[priority] < 3 && (
+            <path d={barPaths.slice(bars[priority]).join('')} stroke="var(--line)" {...bar} />
+          )}
+          {bars[priority] > 0 && (
+            <path d={barPaths.slice(0, bars[priority]).join('')} stroke="var(--text)" {...bar} />
+          )}
+        </>
       )}
     </svg>
   );
@@ -117,12 +117,23 @@ const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Time relative to now, with the exact time as its title. @param at RFC 3339 */
-export function Time({ at }: { readonly at: string }): ReactNode {
+interface TimeProps {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly className?: string;
+}
+
+/** Time relative to now, with the exact time as its title. */
+export function Time({ at, className }: TimeProps): ReactNode {
   const seconds = (Date.parse(at) - Date.now()) / 1_000;
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return (
-    <time dateTime={at} title={absolute.format(new Date(at))}>
+    <time
+      dateTime={at}
+      className={className}
+      // Formatting the exact time for each row of a list would take long.
+      onPointerEnter={({ currentTarget }) => (currentTarget.title = absolute.format(new Date(at)))}
+    >
       {relative.format(Math.round(seconds / size), unit)}
     </time>
   );

@@ -1,7 +1,7 @@
 // Short messages after an action. Screen readers announce them.
 import { ApiCallError } from '@tatami/sdk/client';
 import { useSyncExternalStore, type ReactNode } from 'react';
-import { confirmSignIn, storeForms } from '../data/client.ts';
+import { confirmSignIn, noteRefusal, storeForms } from '../data/client.ts';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -42,6 +42,7 @@ export function notify(message: string, action: Toast['action'] = null): void {
 /** Shows why a write failed, and what to do. An open form that can be restored gives way to the confirmation at once. */
 export function notifyProblem(error: unknown): void {
   const isStale = error instanceof ApiCallError && error.code === 'recent_sign_in_required';
+  if (error instanceof ApiCallError && error.status === 403 && !isStale) noteRefusal();
   if (isStale && storeForms()) return confirmSignIn();
   const action = isStale ? { label: text.confirmSignIn, run: confirmSignIn } : null;
   add({ message: isStale ? text.confirmSignInHint : messageOf(error), isProblem: true, action });

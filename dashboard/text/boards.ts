@@ -63,6 +63,7 @@ export const text = {
   position: 'Position',
   positions: { top: 'Top', bottom: 'Bottom' },
   move: 'Move',
+  readOnly: 'Your role may not move cards. Arrow keys move between cards. Enter opens the issue.',
   keys: 'Space picks the card up. Arrow keys move between cards. Enter opens the issue.',
   pickedUp: (card: string) => `${card} picked up. Arrow keys move it, Space drops it, Escape cancels.`,
   at: (card: string, column: string, lane: string | null, position: number, count: number) =>

@@ -121,6 +121,38 @@ test('a developer manages keys, webhooks and proposals, and finds forms as typed
   });
 }, 120_000);
 
+test('a list shows the fields that a person chooses, and any number of its issues changes at once', async () => {
+  const seen = await runAt<Json>(scene, 'lists-process.ts');
+  const show = 'show=state,labels,project,cycle,dueDate,creator,updatedAt,assignee';
+  expect(seen).toMatchObject({
+    estimate: true,
+    address: '',
+    chosen: `?${show}`,
+    hidden: 0,
+    remembered: `?${show}&density=compact`,
+    view: '?density=compact',
+    sharedHeight: 30,
+    others: '',
+    opensInApp: true,
+    progress: expect.stringMatching(/^500 of 15\d\d /),
+    changed: true,
+    undone: true,
+    complaints: [],
+  });
+}, 120_000);
+
+test('a lower role takes back a move of an open board with its reason, and hides what it may not do', async () => {
+  expect(await runAt<Json>(scene, 'roles-process.ts')).toEqual({
+    refusal: expect.stringContaining(
+      'needs the scope boards:write, which the role guest of Ana does not have',
+    ),
+    column: 'Backlog',
+    settings: 0,
+    guestSees: expect.any(Number),
+    complaints: [],
+  });
+}, 120_000);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

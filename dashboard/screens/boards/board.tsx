@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
@@ -38,10 +38,11 @@ interface LoadedProps {
 function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const isEmpty = state.columns.every(({ count }) => count === 0);
+  const mayChange = useMay('boards:write');
   const actions = (
     <>
       <Star type="board" id={board.id} />
-      <Button onClick={() => setEditing(true)}>{text.settings}</Button>
+      {mayChange && <Button onClick={() => setEditing(true)}>{text.settings}</Button>}
     </>
   );
   return (
@@ -53,11 +54,12 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
           open={open}
           state={state}
           isManual={board.sort === 'manual'}
+          mayMove={mayChange}
           peek={(onClose) => <BoardPeek onClose={onClose} />}
         />
       </BoardContext>
       <Suspense fallback={null}>
-        {isEditing && (
+        {isEditing && mayChange && (
           <BoardSettings board={board} columns={state.columns} onClose={() => setEditing(false)} />
         )}
       </Suspense>

@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Board } from '@tatami/sdk/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
-import { queryClient, useClient } from '../../data/provider.tsx';
+import { queryClient, useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -25,9 +25,10 @@ export default function Boards(): ReactNode {
     queryKey: listKey,
     queryFn: () => Array.fromAsync(client.boards.list({ limit: 100 })),
   });
+  const mayChange = useMay('boards:write');
   if (boards.error && !boards.data)
     return <FailedScreen error={boards.error} retry={() => void boards.refetch()} />;
-  const create = (
+  const create = mayChange && (
     <Button look="primary" onClick={() => setOpen(true)}>
       {text.newBoard}
     </Button>
@@ -55,6 +56,7 @@ export default function Boards(): ReactNode {
 function BoardRow({ board }: { readonly board: Board }): ReactNode {
   const teams = useTeams();
   const write = useWrite();
+  const mayChange = useMay('boards:write');
   const [isRenaming, setRenaming] = useState(false);
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: listKey });
   const restore = async (): Promise<void> => {
@@ -84,12 +86,16 @@ function BoardRow({ board }: { readonly board: Board }): ReactNode {
           {team} · {grouping}
         </span>
       </span>
-      <Button look="plain" aria-label={`${text.rename}: ${board.name}`} onClick={() => setRenaming(true)}>
-        {text.rename}
-      </Button>
-      <Button look="plain" aria-label={`${common.delete}: ${board.name}`} onClick={() => void remove()}>
-        {common.delete}
-      </Button>
+      {mayChange && (
+        <>
+          <Button look="plain" aria-label={`${text.rename}: ${board.name}`} onClick={() => setRenaming(true)}>
+            {text.rename}
+          </Button>
+          <Button look="plain" aria-label={`${common.delete}: ${board.name}`} onClick={() => void remove()}>
+            {common.delete}
+          </Button>
+        </>
+      )}
       {isRenaming && (
         <Dialog title={text.rename} isOpen onClose={() => setRenaming(false)}>
           <Form submit={text.rename} onSubmit={rename} onDone={() => setRenaming(false)}>

@@ -15,7 +15,8 @@ interface CardProps {
   readonly focusTick: number;
   /** Both are stable, so that a card is rendered only when it changed. */
   readonly onFocus: (id: string, column: string) => void;
-  readonly onMove: (card: Card, column: string) => void;
+  /** Null if the person may not move cards. */
+  readonly onMove: ((card: Card, column: string) => void) | null;
 }
 
 /** The name of a card for messages and screen readers. */
@@ -23,26 +24,28 @@ export const nameOf = ({ identifier, title }: Card): string => `${identifier ?? 
 
 export const CardView = memo(function CardView(props: CardProps): ReactNode {
   const { card, column, isTabStop, isCarried, onFocus, onMove } = props;
-  const element = useDraggable(card, column);
+  const element = useDraggable(card, column, onMove !== null);
   const link = useFocus(props.focusTick);
   const tabIndex = isTabStop ? 0 : -1;
   return (
     <article ref={element} className={styles.card} data-carried={isCarried}>
       <div className="row">
         <span className="soft grow">{card.identifier}</span>
-        <button
-          type="button"
-          className={styles.move}
-          tabIndex={tabIndex}
-          aria-label={text.moveTo}
-          onClick={() => onMove(card, column)}
-        >
-          <svg width="16" height="4" aria-hidden="true">
-            {[2, 8, 14].map((x) => (
-              <circle key={x} cx={x} cy="2" r="1.5" fill="currentColor" />
-            ))}
-          </svg>
-        </button>
+        {onMove && (
+          <button
+            type="button"
+            className={styles.move}
+            tabIndex={tabIndex}
+            aria-label={text.moveTo}
+            onClick={() => onMove(card, column)}
+          >
+            <svg width="16" height="4" aria-hidden="true">
+              {[2, 8, 14].map((x) => (
+                <circle key={x} cx={x} cy="2" r="1.5" fill="currentColor" />
+              ))}
+            </svg>
+          </button>
+        )}
       </div>
       <Link
         ref={link}
@@ -83,11 +86,14 @@ function Fields({ card }: { readonly card: Card }): ReactNode {
   );
 }
 
-function useDraggable(card: Card, column: string) {
+function useDraggable(card: Card, column: string, mayMove: boolean) {
   const element = useRef<HTMLElement>(null);
   useEffect(
-    () => draggable({ element: element.current!, getInitialData: () => ({ cardId: card.id, column }) }),
-    [card.id, column],
+    () =>
+      mayMove
+        ? draggable({ element: element.current!, getInitialData: () => ({ cardId: card.id, column }) })
+        : undefined,
+    [card.id, column, mayMove],
   );
   return element;
 }

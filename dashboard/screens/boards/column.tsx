@@ -2,6 +2,7 @@
 import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { defaultRangeExtractor, useVirtualizer, type Range, type Virtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { useMay } from '../../data/provider.tsx';
 import { text } from '../../text/boards.ts';
 import styles from './board.module.css';
 import { CardView, nameOf } from './card.tsx';
@@ -10,7 +11,8 @@ import { QuickCreate } from './quick-create.tsx';
 
 export interface ColumnActions {
   readonly onFocus: (id: string, column: string) => void;
-  readonly onMove: (card: Card, column: string) => void;
+  /** Null if the person may not move cards. */
+  readonly onMove: ((card: Card, column: string) => void) | null;
   readonly onMore: (cell: Cell) => Promise<void>;
   readonly onHide: (column: string) => void;
 }
@@ -30,6 +32,7 @@ interface ColumnProps {
 
 export const ColumnView = memo(function ColumnView(props: ColumnProps): ReactNode {
   const { column, cell, laneTitle, isOpened, actions } = props;
+  const mayCreate = useMay('issues:write');
   const Heading = laneTitle === null ? 'h2' : 'h3';
   return (
     <section className={styles.column} data-over={isOver(column)}>
@@ -48,7 +51,7 @@ export const ColumnView = memo(function ColumnView(props: ColumnProps): ReactNod
             ✕
           </button>
         )}
-        {laneTitle === null && <QuickCreate column={column} />}
+        {laneTitle === null && mayCreate && <QuickCreate column={column} />}
       </header>
       {isOver(column) && <p className={styles.over}>{text.over(column.count, column.limit)}</p>}
       <Cards {...props} />

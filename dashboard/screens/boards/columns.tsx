@@ -17,6 +17,7 @@ interface ColumnsProps {
   readonly state: BoardState;
   /** True if the cards have the order of their moves. */
   readonly isManual: boolean;
+  readonly mayMove: boolean;
   /** Renders the side panel. @param onClose returns the focus to the card */
   readonly peek: (onClose: () => void) => ReactNode;
 }
@@ -45,28 +46,29 @@ function useMoves({ open, state }: Pick<ColumnsProps, 'open' | 'state'>) {
 
 /** Returns actions that never change, so that only the cards that changed are rendered. */
 function useStable(actions: ColumnActions): ColumnActions {
+  const mayMove = actions.onMove !== null;
   const current = useRef(actions);
   current.current = actions;
   return useMemo(
     () => ({
       onFocus: (id, column) => current.current.onFocus(id, column),
-      onMove: (card, column) => current.current.onMove(card, column),
+      onMove: mayMove ? (card, column) => current.current.onMove?.(card, column) : null,
       onMore: (cell) => current.current.onMore(cell),
       onHide: (column) => current.current.onHide(column),
     }),
-    [],
+    [mayMove],
   );
 }
 
-export function Columns({ open, state: read, isManual, peek }: ColumnsProps): ReactNode {
+export function Columns({ open, state: read, isManual, mayMove, peek }: ColumnsProps): ReactNode {
   const [opened, setOpened] = useState<readonly string[]>([]);
   const [moving, setMoving] = useState<{ readonly card: Card; readonly column: string } | null>(null);
   const state = useMemo(() => withOpened(read, opened), [read, opened]);
   const { message, setMessage, move } = useMoves({ open, state });
-  const keyboard = useKeyboard({ state, move, announce: setMessage });
+  const keyboard = useKeyboard({ state, move, mayMove, announce: setMessage });
   const actions = useStable({
     onFocus: keyboard.follow,
-    onMove: (card, column) => setMoving({ card, column }),
+    onMove: mayMove ? (card, column) => setMoving({ card, column }) : null,
     onMore: open.loadMore,
     onHide: (column) => setOpened(opened.filter((one) => one !== column)),
   });
@@ -75,7 +77,7 @@ export function Columns({ open, state: read, isManual, peek }: ColumnsProps): Re
   return (
     <div className={styles.split}>
       <p id="board-keys" className="only-read">
-        {text.keys}
+        {mayMove ? text.keys : text.readOnly}
       </p>
       <div
         ref={element}
@@ -99,7 +101,7 @@ export function Columns({ open, state: read, isManual, peek }: ColumnsProps): Re
         {message}
       </div>
       <Suspense fallback={null}>
-        {moving && (
+        {moving && mayMove && (
           <MoveDialog
             state={state}
             {...moving}

@@ -37,6 +37,7 @@ interface Carried {
 interface Keyboard {
   readonly state: BoardState | undefined;
   readonly move: (card: Card, from: Place, to: Place) => Promise<boolean>;
+  readonly mayMove: boolean;
   readonly announce: (message: string) => void;
 }
 
@@ -55,7 +56,7 @@ function useActive() {
   return { active, focus, follow, refocus };
 }
 
-export function useKeyboard({ state, move, announce }: Keyboard) {
+export function useKeyboard({ state, move, mayMove, announce }: Keyboard) {
   const { active, focus, follow, refocus } = useActive();
   const [carried, setCarried] = useState<Carried | null>(null);
   const from = state && carried && placeOf(state, carried.card.id, carried.column);
@@ -89,7 +90,7 @@ export function useKeyboard({ state, move, announce }: Keyboard) {
   };
   const pressFocused = (key: string, at: Place, of: BoardState): boolean => {
     const card = cardAt(of, at);
-    if (key === ' ' && card) {
+    if (key === ' ' && card && mayMove) {
       setCarried({ card, column: at.column, to: at });
       announce(text.pickedUp(nameOf(card)));
       return true;

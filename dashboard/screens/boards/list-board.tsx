@@ -1,5 +1,6 @@
 // Issues of a list as a board. Moves write the field of the columns.
 import { useEffect, useMemo, type ReactNode } from 'react';
+import { useMay } from '../../data/provider.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
 import { conditionsOf, isChip, type FilterTree } from '../issues/filter.ts';
@@ -27,6 +28,7 @@ interface ListBoardProps {
 
 export default function ListBoard({ query, empty, peek, onCount }: ListBoardProps): ReactNode {
   const { filter, subscriber, groupBy } = query;
+  const mayMove = useMay('issues:write');
   const open = useBoard(useMemo(() => listBoard(query), [query]));
   const { state, error, retry } = open;
   const count = state && state.columns.reduce((sum, column) => sum + column.count, state.elsewhere);
@@ -41,7 +43,7 @@ export default function ListBoard({ query, empty, peek, onCount }: ListBoardProp
     <>
       {state.elsewhere > 0 && <p className="notice">{text.elsewhere(state.elsewhere)}</p>}
       <BoardContext value={created}>
-        <Columns open={open} state={state} isManual={false} peek={peek} />
+        <Columns open={open} state={state} isManual={false} mayMove={mayMove} peek={peek} />
       </BoardContext>
     </>
   );

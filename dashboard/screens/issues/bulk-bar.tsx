@@ -1,28 +1,32 @@
 // Bar for the selected issues.
 import type { IssueUpdate } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useCycles, useLabels, useMembers, useProjects } from '../../data/directory.ts';
 import { Button } from '../../parts/button.tsx';
 import { Picker, type Choice } from '../../parts/picker.tsx';
+import { notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
-import { bulkMax, type BulkChange } from './bulk.ts';
+import type { BulkChange } from './bulk.ts';
 import { priorityChoices, useStateNames } from './choices.tsx';
 import type { ListedIssue } from './list-data.ts';
 import styles from './issues.module.css';
 
 interface BulkBarProps {
   readonly issues: readonly ListedIssue[];
+  /** Number of issues of the list, if it has more than are loaded. */
+  readonly more: number | null;
+  readonly onAll: () => Promise<void>;
   readonly onAsk: (change: BulkChange) => void;
   readonly onClear: () => void;
 }
 
-export default function BulkBar({ issues, onAsk, onClear }: BulkBarProps): ReactNode {
+export default function BulkBar({ issues, more, onAll, onAsk, onClear }: BulkBarProps): ReactNode {
   const set = (update: IssueUpdate): void => onAsk({ kind: 'set', set: update });
   return (
     <div className={styles.bulk} role="region" aria-label={text.bulk}>
       <span role="status">{text.selected(issues.length)}</span>
-      {issues.length > bulkMax && <span className="soft">{text.tooMany(bulkMax)}</span>}
+      {more !== null && <AllButton count={more} onAll={onAll} />}
       <Fields issues={issues} onSet={set} />
       <Button look="danger" onClick={() => onAsk({ kind: 'delete' })}>
         {text.deleteSelected}
@@ -31,6 +35,21 @@ export default function BulkBar({ issues, onAsk, onClear }: BulkBarProps): React
         {text.clearSelection}
       </Button>
     </div>
+  );
+}
+
+function AllButton({ count, onAll }: { readonly count: number } & Pick<BulkBarProps, 'onAll'>): ReactNode {
+  const [isLoading, setLoading] = useState(false);
+  const load = (): void => {
+    setLoading(true);
+    void onAll()
+      .catch(notifyProblem)
+      .finally(() => setLoading(false));
+  };
+  return (
+    <Button disabled={isLoading} onClick={load}>
+      {isLoading ? common.loading : text.selectAll(count)}
+    </Button>
   );
 }
 

@@ -4,6 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { MultiPicker, type Choice } from '../../parts/picker.tsx';
 import { text } from '../../text/issues.ts';
+import { useFilterChoices } from './choices.tsx';
 import type { Chip, ChipField, ChipTest } from './filter.ts';
 
 const testsOfLists = ['in', 'nin', 'none'] as const;
@@ -17,12 +18,12 @@ function testsOf(field: ChipField, choices: readonly Choice[] | undefined): read
 
 interface ChipDialogProps {
   readonly chip: Chip;
-  readonly choices: readonly Choice[] | undefined;
   readonly onClose: () => void;
   readonly onApply: (chip: Chip) => void;
 }
 
-export default function ChipDialog({ chip, choices, onClose, onApply }: ChipDialogProps): ReactNode {
+export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps): ReactNode {
+  const choices = useFilterChoices()[chip.field];
   const [test, setTest] = useState(chip.test);
   const [values, setValues] = useState(chip.values);
   const { field } = chip;

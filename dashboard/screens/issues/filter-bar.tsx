@@ -12,6 +12,7 @@ import {
   conditionsOf,
   filterOf,
   isChip,
+  isOpenField,
   type Chip,
   type ChipField,
   type ChipTest,
@@ -28,26 +29,23 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ filter, onChange, children }: FilterBarProps): ReactNode {
-  const choices = useFilterChoices();
   const [edited, setEdited] = useState<{ readonly chip: Chip; readonly at: number } | null>(null);
   const conditions = conditionsOf(filter);
   const replace = (at: number, condition: Condition | null): void =>
     onChange(filterOf(condition ? conditions.toSpliced(at, 1, condition) : conditions.toSpliced(at, 1)));
   const add = (field: ChipField): void => {
-    const test: ChipTest = choices[field] ? 'in' : field === 'title' ? 'contains' : 'gte';
+    const test: ChipTest = !isOpenField(field) ? 'in' : field === 'title' ? 'contains' : 'gte';
     setEdited({ chip: { field, test, values: [] }, at: conditions.length });
   };
   return (
     <Bar label={text.filters}>
-      {conditions.map((condition, at) => (
-        <ChipButton
-          key={JSON.stringify(condition)}
-          condition={condition}
-          choices={isChip(condition) ? choices[condition.field] : undefined}
-          onEdit={(chip) => setEdited({ chip, at })}
-          onRemove={() => replace(at, null)}
+      {conditions.length > 0 && (
+        <Chips
+          conditions={conditions}
+          onEdit={(chip, at) => setEdited({ chip, at })}
+          onRemove={(at) => replace(at, null)}
         />
-      ))}
+      )}
       <Menu button={`+ ${text.addFilter}`}>
         {chipFields.map((field) => (
           <MenuItem key={field} onSelect={() => add(field)}>
@@ -66,7 +64,6 @@ export function FilterBar({ filter, onChange, children }: FilterBarProps): React
         <Suspense>
           <ChipDialog
             chip={edited.chip}
-            choices={choices[edited.chip.field]}
             onClose={() => setEdited(null)}
             onApply={(chip) => replace(edited.at, chip)}
           />
@@ -74,6 +71,26 @@ export function FilterBar({ filter, onChange, children }: FilterBarProps): React
       )}
     </Bar>
   );
+}
+
+interface ChipsProps {
+  readonly conditions: readonly Condition[];
+  readonly onEdit: (chip: Chip, at: number) => void;
+  readonly onRemove: (at: number) => void;
+}
+
+/** A component of its own, because only chips need the names of all members, labels and states. */
+function Chips({ conditions, onEdit, onRemove }: ChipsProps): ReactNode {
+  const choices = useFilterChoices();
+  return conditions.map((condition, at) => (
+    <ChipButton
+      key={JSON.stringify(condition)}
+      condition={condition}
+      choices={isChip(condition) ? choices[condition.field] : undefined}
+      onEdit={(chip) => onEdit(chip, at)}
+      onRemove={() => onRemove(at)}
+    />
+  ));
 }
 
 interface ChipButtonProps {

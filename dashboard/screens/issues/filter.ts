@@ -19,6 +19,10 @@ export const chipFields = [
 ] as const;
 export type ChipField = (typeof chipFields)[number];
 
+/** Returns true for a field whose values are no choices of a list. */
+export const isOpenField = (field: ChipField): boolean =>
+  ['title', 'dueDate', 'createdAt', 'updatedAt', 'estimate'].includes(field);
+
 /** `none` tests for a missing value. */
 export type ChipTest = 'in' | 'nin' | 'none' | 'contains' | 'lt' | 'gte';
 

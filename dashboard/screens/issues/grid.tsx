@@ -1,7 +1,9 @@
 // Virtual grid of issues: only visible rows are in the page. Rows are of equal height.
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from 'react';
-import { GroupRow, IssueRow } from './row.tsx';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
+import { GroupRow, IssueRow, type RowPlace } from './row.tsx';
+import type { ShownField } from './display.ts';
 import type { IssueGroup, IssueListData, ListedIssue } from './list-data.ts';
 import type { Grouping } from './search.ts';
 import styles from './issues.module.css';
@@ -37,6 +39,7 @@ interface GridProps {
   readonly focused: number;
   readonly selected: ReadonlySet<string>;
   readonly rowHeight: number;
+  readonly fields: readonly ShownField[];
   readonly onFocus: (index: number) => void;
   readonly onKey: (event: KeyboardEvent, index: number) => void;
   readonly onToggle: (key: string | null) => void;
@@ -46,11 +49,12 @@ interface GridProps {
 }
 
 /** Rows above and below the visible ones that are in the page. */
-const overscan = 12;
+const overscan = 6;
 
 export function Grid(props: GridProps): ReactNode {
   'use no memo';
   const { name, rows, focused, rowHeight, onFocus, onKey } = props;
+  const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -81,29 +85,25 @@ export function Grid(props: GridProps): ReactNode {
         className={styles.grid}
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={(event) => onKey(event, focused)}
+        onClick={(event) => {
+          const path = followed(event);
+          if (path === null) return;
+          event.preventDefault();
+          void navigate({ href: path });
+        }}
         onFocus={({ target }) => {
           const index = Number((target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index);
           if (Number.isInteger(index) && index !== focused) onFocus(index);
         }}
       >
-        {shown.map(({ index, start, size }) => (
-          <Place
-            key={keyOf(rows[index]!)}
-            row={rows[index]!}
-            index={index}
-            top={start}
-            height={size}
-            {...props}
-          />
-        ))}
+        {shown.map(({ index, start, size }) => {
+          const row = rows[index]!;
+          const place = { index, top: start, height: size, isFocused: index === focused };
+          return rowOf(row, place, props);
+        })}
       </div>
     </div>
   );
-}
-
-function keyOf(row: GridRow): string {
-  if (row.kind === 'issue') return row.id;
-  return `${row.kind} ${row.group.key}`;
 }
 
 function rowElement(scroller: HTMLElement | null, index: number): HTMLElement | null {
@@ -123,30 +123,14 @@ function useLoading({ rows, onMore }: GridProps, shown: readonly number[]): void
   }, [missing, onMore]);
 }
 
-interface PlaceProps extends GridProps {
-  readonly row: GridRow;
-  readonly index: number;
-  readonly top: number;
-  readonly height: number;
-}
-
-function Place({
-  row,
-  index,
-  top,
-  height,
-  focused,
-  selected,
-  group,
-  onToggle,
-  onSelect,
-  onMenu,
-}: PlaceProps): ReactNode {
-  const place = { index, top, height, isFocused: index === focused };
+function rowOf(row: GridRow, place: RowPlace, props: GridProps): ReactNode {
+  const { fields, selected, group, onToggle, onSelect, onMenu } = props;
   if (row.kind === 'issue')
     return (
       <IssueRow
+        key={row.id}
         issue={row.issue}
+        fields={fields}
         isSelected={selected.has(row.issue.id)}
         onSelect={onSelect}
         onMenu={onMenu}
@@ -156,6 +140,7 @@ function Place({
   if (row.kind === 'group')
     return (
       <GroupRow
+        key={`group ${row.group.key}`}
         group={row.group}
         grouping={group!}
         isCollapsed={row.isCollapsed}
@@ -163,12 +148,21 @@ function Place({
         {...place}
       />
     );
+  const { index, top, height } = place;
   return (
     <div
+      key={`more ${row.group.key}`}
       role="row"
       aria-rowindex={index + 1}
       className={styles.row}
       style={{ transform: `translateY(${top}px)`, height }}
     />
   );
+}
+
+/** Returns the path of a link that a click follows within the app; null for other clicks. */
+function followed(event: MouseEvent): string | null {
+  const link = (event.target as HTMLElement).closest('a');
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  return link && isPlain ? link.pathname : null;
 }

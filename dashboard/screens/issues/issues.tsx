@@ -8,6 +8,7 @@ export default function Issues(): ReactNode {
   const search = useSearch({ from: '/issues' });
   return (
     <ListScreen
+      list="/issues"
       title={text.title}
       search={search}
       actions={

@@ -20,9 +20,14 @@ export type ListedIssue = Pick<
   | 'version'
   | 'createdAt'
   | 'updatedAt'
->;
+> &
+  Partial<Pick<Issue, ExtraField>>;
 
-const fields =
+/** Fields that are loaded only while rows show them. */
+export const extraFields = ['milestone', 'parent', 'slaDueAt', 'creator', 'completedAt'] as const;
+type ExtraField = (typeof extraFields)[number];
+
+const ownFields =
   'identifier,title,state,priority,assignee,team,labels,project,cycle,estimate,dueDate,version,createdAt,updatedAt';
 
 export interface ListQuery {
@@ -31,7 +36,10 @@ export interface ListQuery {
   readonly subscriber?: string | undefined;
   readonly sort: string;
   readonly group: Grouping | undefined;
+  readonly extra?: readonly ExtraField[];
 }
+
+const fieldsOf = ({ extra = [] }: ListQuery): string => [ownFields, ...extra].join();
 
 export interface IssueGroup {
   /** Null for the group without a value; for a list without groups, the only group has null too. */
@@ -49,7 +57,7 @@ export interface IssueListData {
 }
 
 /** A multiple of a screen, so that scrolling rarely waits. */
-const pageSize = 100;
+export const pageSize = 100;
 
 /** Returns the filter of one group of a list. */
 function filterOfGroup({ filter, group }: ListQuery, key: string | null): FilterTree | undefined {
@@ -87,7 +95,7 @@ export async function loadPage(
   const request = {
     limit: pageSize,
     sort: query.sort,
-    fields,
+    fields: fieldsOf(query),
     ...(filter && { filter: JSON.stringify(filter) }),
     ...(query.subscriber !== undefined && { subscriber: query.subscriber }),
     ...(after !== null && { after }),
@@ -151,7 +159,7 @@ export async function issuesAmong(
   const filter = both(query.filter, { id: ids });
   const request = {
     limit: 100,
-    fields,
+    fields: fieldsOf(query),
     filter: JSON.stringify(filter),
     ...(query.subscriber !== undefined && { subscriber: query.subscriber }),
   };

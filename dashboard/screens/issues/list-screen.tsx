@@ -1,18 +1,17 @@
 // Screen of a list of issues: filters, side panel, and the issues as a grid or a board. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { useChangePreferences } from '../../data/preferences.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
 import type { ListBoardQuery } from '../boards/list-board.tsx';
 import { Peek } from '../issue/peek.tsx';
-import { useDensity } from './density.ts';
-import { Display } from './display.tsx';
+import { useDisplay, type ListDisplay } from './display.ts';
+import { DisplayMenus } from './display-menus.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import type { ListQuery } from './list-data.ts';
+import { extraFields, type ListQuery } from './list-data.ts';
 import { Rows } from './rows.tsx';
 import { columnsOf, type IssueSearch } from './search.ts';
 import { useIssueList, type IssueList } from './use-list.ts';
@@ -21,6 +20,8 @@ import styles from './issues.module.css';
 const ListBoard = lazy(() => import('../boards/list-board.tsx'));
 
 interface ListScreenProps {
+  /** Path of the screen or id of the view, by which the browser remembers the display of the list. */
+  readonly list: string;
   readonly title: string;
   readonly search: IssueSearch;
   /** Filter that the person cannot remove. */
@@ -36,9 +37,7 @@ export function ListScreen(props: ListScreenProps): ReactNode {
   const { title, search, fixed, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
   const { filter, group, layout, sort = '-createdAt', peek } = search;
-  const { density, rowHeight } = useDensity();
   const [count, setCount] = useState<string>();
-  const changePreferences = useChangePreferences();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
       navigate({
@@ -48,16 +47,17 @@ export function ListScreen(props: ListScreenProps): ReactNode {
       }),
     [navigate],
   );
+  const display = useDisplay(props.list, search, change);
+  const extra = extraFields.filter((field) => display.fields.includes(field));
   const selection = { filter: both(fixed, filter), subscriber };
   const bar = (
     <>
       {bars}
       <FilterBar filter={filter} onChange={(next) => void change({ filter: next })}>
-        <Display
+        <DisplayMenus
           search={search}
-          density={density}
+          display={display}
           onChange={(part) => void change(part as Partial<IssueSearch>)}
-          onDensity={(next) => changePreferences({ density: next })}
         />
       </FilterBar>
     </>
@@ -84,8 +84,8 @@ export function ListScreen(props: ListScreenProps): ReactNode {
         <ListLayout
           {...shared}
           name={title}
-          query={{ ...selection, sort, group }}
-          rowHeight={rowHeight}
+          query={{ ...selection, sort, group, ...(extra.length > 0 && { extra }) }}
+          display={display}
           onPeek={(next) => void change({ peek: next })}
         />
       )}
@@ -110,7 +110,7 @@ function BoardLayout({ query, ...shared }: LayoutProps & { readonly query: ListB
 interface ListLayoutProps extends LayoutProps {
   readonly name: string;
   readonly query: ListQuery;
-  readonly rowHeight: number;
+  readonly display: ListDisplay;
   readonly onPeek: (identifier: string) => void;
 }
 

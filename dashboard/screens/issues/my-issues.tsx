@@ -36,6 +36,7 @@ export default function MyIssues(): ReactNode {
   );
   return (
     <ListScreen
+      list="/my-issues"
       title={text.myIssues}
       search={search}
       {...(filters[part] && { fixed: filters[part] })}

@@ -1,14 +1,14 @@
-import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { Avatar, PriorityIcon, StateIcon, Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
+import type { ShownField } from './display.ts';
 import type { IssueGroup, ListedIssue } from './list-data.ts';
 import type { Grouping } from './search.ts';
 import styles from './issues.module.css';
 
-interface RowPlace {
+export interface RowPlace {
   readonly index: number;
   readonly top: number;
   readonly height: number;
@@ -17,14 +17,15 @@ interface RowPlace {
 
 interface IssueRowProps extends RowPlace {
   readonly issue: ListedIssue;
+  readonly fields: readonly ShownField[];
   readonly isSelected: boolean;
   readonly onSelect: (index: number, extend: boolean) => void;
   readonly onMenu: (issue: ListedIssue) => void;
 }
 
 export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode {
-  const { issue, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
-  const { identifier, title, state, priority, assignee, project, cycle, dueDate, updatedAt } = issue;
+  const { issue, fields, index, top, height, isFocused, isSelected, onSelect, onMenu } = props;
+  const { identifier, title, state, priority } = issue;
   return (
     <div
       role="row"
@@ -42,77 +43,115 @@ export const IssueRow = memo(function IssueRow(props: IssueRowProps): ReactNode 
           tabIndex={-1}
           aria-label={text.select(identifier ?? '')}
           checked={isSelected}
-          onChange={() => undefined}
+          onChange={ignore}
           onClick={(event) => onSelect(index, event.shiftKey)}
         />
       </span>
       <span role="gridcell">
-        <PriorityIcon priority={priority} />
-      </span>
-      <span role="gridcell" className={styles.identifier}>
-        {identifier}
-      </span>
-      <span role="gridcell">
-        <StateIcon type={state.type} name={state.name} />
+        {fields.includes('priority') && <PriorityIcon priority={priority} />}
+        <span className={styles.identifier}>{identifier}</span>
+        {fields.includes('state') && <StateIcon type={state.type} name={state.name} />}
       </span>
       <span role="gridcell" className="grow cut">
-        <Link
-          to="/issues/$identifier"
-          params={{ identifier: identifier ?? issue.id }}
-          tabIndex={-1}
-          className={styles.title!}
-        >
+        {/* The grid follows links: with a `Link` in each row, a list would take much longer to open. */}
+        <a href={pathOf(issue)} tabIndex={-1} className={styles.title}>
           {title}
-        </Link>
+        </a>
       </span>
-      <Labels issue={issue} />
-      <span role="gridcell" className={styles.wide}>
-        {project && <span className="chip">{project.name}</span>}
-        {cycle && <span className="chip">{cycle.name}</span>}
+      <span role="gridcell" className={styles.details}>
+        {fields.map((field) => details[field]?.(issue))}
       </span>
-      <span role="gridcell" className={styles.wide}>
-        {dueDate !== null && <span className="soft">{text.due(dueDate)}</span>}
+      <span role="gridcell">
+        <button
+          type="button"
+          tabIndex={-1}
+          className={styles.toggle}
+          aria-label={text.changeRow(identifier ?? title)}
+          aria-haspopup="dialog"
+          onClick={() => onMenu(issue)}
+        >
+          ⋯
+        </button>
       </span>
-      <span role="gridcell" className={`${styles.wide} soft`}>
-        <Time at={updatedAt} />
-      </span>
-      <span role="gridcell">{assignee && <Avatar name={assignee.name} />}</span>
-      <MenuCell issue={issue} onMenu={onMenu} />
     </div>
   );
 });
 
-function MenuCell({ issue, onMenu }: Pick<IssueRowProps, 'issue' | 'onMenu'>): ReactNode {
-  return (
-    <span role="gridcell">
-      <button
-        type="button"
-        tabIndex={-1}
-        className={styles.toggle}
-        aria-label={text.changeRow(issue.identifier ?? issue.title)}
-        aria-haspopup="dialog"
-        onClick={() => onMenu(issue)}
-      >
-        <Icon name="more" />
-      </button>
+const ignore = (): void => undefined;
+
+const pathOf = ({ identifier, id }: ListedIssue): string => `/issues/${encodeURIComponent(identifier ?? id)}`;
+
+const soft = `soft ${styles.wide}`;
+
+const chip = (named: { readonly id: string; readonly name: string } | null | undefined): ReactNode =>
+  named && (
+    <span key={named.id} className={`chip ${styles.wide}`}>
+      {named.name}
     </span>
   );
-}
+
+/** Name and time of a field, because several times look alike. */
+const named = (field: ShownField, at: string | null | undefined): ReactNode =>
+  typeof at === 'string' && (
+    <span key={field} className={soft}>
+      {text.shown[field]} <Time at={at} />
+    </span>
+  );
+
+/** Content of the fields behind the title; empty without a value. They are no components, which cost more. */
+const details: Readonly<Partial<Record<ShownField, (issue: ListedIssue) => ReactNode>>> = {
+  labels: ({ labels }) => labels.length > 0 && labelsOf(labels),
+  project: ({ project }) => chip(project),
+  milestone: ({ milestone }) => chip(milestone),
+  cycle: ({ cycle }) => chip(cycle),
+  parent: ({ parent }) =>
+    parent && (
+      <span key="parent" className={soft}>
+        {text.child(parent.identifier ?? '')}
+      </span>
+    ),
+  estimate: ({ estimate }) =>
+    estimate !== null && (
+      <span
+        key="estimate"
+        className={`chip ${styles.wide}`}
+        title={text.valueOf(text.shown.estimate, estimate)}
+      >
+        <span className="only-read">{text.shown.estimate}</span>
+        {estimate}
+      </span>
+    ),
+  dueDate: ({ dueDate }) =>
+    dueDate !== null && (
+      <span key="dueDate" className={soft}>
+        {text.due(dueDate)}
+      </span>
+    ),
+  slaDueAt: ({ slaDueAt }) => named('slaDueAt', slaDueAt),
+  creator: ({ creator }) =>
+    creator && (
+      <span key="creator" className={soft}>
+        {text.valueOf(text.shown.creator, creator.name)}
+      </span>
+    ),
+  createdAt: ({ createdAt }) => named('createdAt', createdAt),
+  updatedAt: ({ updatedAt }) => <Time key="updatedAt" at={updatedAt} className={soft} />,
+  completedAt: ({ completedAt }) => named('completedAt', completedAt),
+  assignee: ({ assignee }) => assignee && <Avatar key="assignee" name={assignee.name} />,
+};
 
 const labelsMax = 3;
 
-function Labels({ issue: { labels } }: { readonly issue: ListedIssue }): ReactNode {
-  return (
-    <span role="gridcell" className={styles.labels}>
-      {labels.slice(0, labelsMax).map(({ id, name }) => (
-        <span key={id} className="chip">
-          {name}
-        </span>
-      ))}
-      {labels.length > labelsMax && <span className="soft">+{labels.length - labelsMax}</span>}
-    </span>
-  );
-}
+const labelsOf = (labels: ListedIssue['labels']): ReactNode => (
+  <span key="labels" className={styles.labels}>
+    {labels.slice(0, labelsMax).map(({ id, name }) => (
+      <span key={id} className="chip">
+        {name}
+      </span>
+    ))}
+    {labels.length > labelsMax && <span className="soft">+{labels.length - labelsMax}</span>}
+  </span>
+);
 
 interface GroupRowProps extends RowPlace {
   readonly group: IssueGroup;

@@ -5,9 +5,10 @@ import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from '
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { text } from '../../text/issues.ts';
 import { useBulk } from './bulk-preview.tsx';
+import type { ListDisplay } from './display.ts';
 import { useRowChange, type RowField } from './row-change.ts';
 import { Grid, rowsOf, type GridRow } from './grid.tsx';
-import type { ListedIssue, ListQuery } from './list-data.ts';
+import { pageSize, type ListedIssue, type ListQuery } from './list-data.ts';
 import { onGridKey, useSelection, type Selection } from './selection.ts';
 import type { IssueList } from './use-list.ts';
 import styles from './issues.module.css';
@@ -22,11 +23,11 @@ interface RowsProps {
   readonly name: string;
   readonly list: IssueList;
   readonly query: ListQuery;
-  readonly rowHeight: number;
+  readonly display: ListDisplay;
   readonly onPeek: (identifier: string) => void;
 }
 
-export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): ReactNode {
+export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNode {
   const navigate = useNavigate();
   const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
   const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
@@ -48,6 +49,9 @@ export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): React
   };
   const toggleRow = (): void => void (row?.kind === 'group' && toggle(row.group.key));
   const bulk = useBulk(selection.clear);
+  const isPartial = rows.some(({ kind }) => kind === 'more');
+  // A person who has selected a whole page may want all.
+  const more = isPartial && selection.issues.length >= pageSize ? list.data!.count : null;
   const fields = useFieldChange(row, selection, bulk.ask);
   useRowKeys(selection, open);
   return (
@@ -58,7 +62,8 @@ export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): React
         group={query.group}
         focused={selection.focused}
         selected={selection.ids}
-        rowHeight={rowHeight}
+        rowHeight={display.rowHeight}
+        fields={display.fields}
         onFocus={selection.focus}
         onKey={(event) => onGridKey(event, selection, { open, toggle: toggleRow })}
         onToggle={toggle}
@@ -70,6 +75,8 @@ export function Rows({ name, list, query, rowHeight, onPeek }: RowsProps): React
         {selection.issues.length > 0 && (
           <BulkBar
             issues={selection.issues}
+            more={more}
+            onAll={async () => selection.replace(await list.loadAll())}
             onAsk={(change) => bulk.ask(selection.issues, change)}
             onClear={selection.clear}
           />

@@ -26,10 +26,13 @@ export interface IssueSearch {
   readonly peek?: string;
   /** Part of "My issues". */
   readonly mine?: Mine;
+  /** Fields that rows show, unless they are the default ones. */
+  readonly show?: string;
+  readonly density?: string;
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
-  const { filter, sort, group, layout, peek, mine } = search;
+  const { filter, sort, group, layout, peek, mine, show, density } = search;
   const shown = layouts.find((one) => one === layout);
   const grouping = groupings.find((one) => one === group);
   const part = mineParts.find((one) => one === mine);
@@ -40,6 +43,8 @@ export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSea
     ...(shown && { layout: shown }),
     ...(typeof peek === 'string' && { peek }),
     ...(part && { mine: part }),
+    ...(typeof show === 'string' && { show }),
+    ...(typeof density === 'string' && { density }),
   };
 }
 

@@ -11,6 +11,8 @@ export interface Selection {
   /** @param extend true to select all rows from the focused one */
   select(index: number, extend: boolean): void;
   selectAll(): void;
+  /** Selects these issues instead of others. */
+  replace(ids: readonly string[]): void;
   clear(): void;
   move(by: number, extend?: boolean): void;
 }
@@ -50,6 +52,7 @@ export function useSelection(rows: readonly GridRow[]): Selection {
     focus,
     select,
     selectAll: () => setIds(new Set(rows.flatMap((row) => (row.kind === 'issue' ? [row.issue.id] : [])))),
+    replace: (all) => setIds(new Set(all)),
     clear,
     move(by, extend = false) {
       const to = Math.max(0, Math.min(rows.length - 1, at + by));

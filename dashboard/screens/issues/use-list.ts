@@ -27,6 +27,8 @@ export interface IssueList {
   reload(): void;
   /** Loads the next page of a group, or its first. Does nothing while it loads. */
   loadMore(group: IssueGroup): void;
+  /** Loads all that is missing. Returns the ids of all issues. @throws ApiCallError */
+  loadAll(): Promise<readonly string[]>;
 }
 
 export function useIssueList(query: ListQuery): IssueList {
@@ -63,7 +65,19 @@ export function useIssueList(query: ListQuery): IssueList {
       follower.stop();
     };
   }, [client, live, key, query]);
-  return { data: list.data, error: list.error, reload: () => void list.refetch(), loadMore };
+  const loadAll = useCallback(async () => {
+    for (;;) {
+      const data = queryClient.getQueryData<IssueListData>(key);
+      const group = data?.groups.find(({ next }) => next !== null);
+      if (!group) return data?.groups.flatMap(({ items }) => items.map(({ id }) => id)) ?? [];
+      const page = await loadPage(client, query, group.key, group.next ?? null);
+      queryClient.setQueryData<IssueListData>(
+        key,
+        (before) => before && withPage(before, group.key, group.next, page),
+      );
+    }
+  }, [client, key, query]);
+  return { data: list.data, error: list.error, reload: () => void list.refetch(), loadMore, loadAll };
 }
 
 /** Events that change no list. */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { View } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { FailedScreen, Loading } from '../../parts/states.tsx';
@@ -25,6 +25,7 @@ export default function ViewScreen(): ReactNode {
   const { name, filter } = view.data;
   return (
     <ListScreen
+      list={id}
       title={name}
       search={shownSearch(view.data, search)}
       fixed={filter as FilterTree}
@@ -55,6 +56,7 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
   const write = useWrite();
   const navigate = useNavigate();
   const { id, name, filter } = view;
+  const mayChange = useMay('views:write');
   const isChanged = [search.filter, search.group, search.sort, search.layout].some(
     (part) => part !== undefined,
   );
@@ -79,6 +81,7 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
     notify(text.viewDeleted(name), { label: common.undo, run: undo });
     void navigate({ to: '/issues' });
   };
+  if (!mayChange) return null;
   return (
     <>
       {isChanged && <Button onClick={() => void save()}>{text.updateView}</Button>}

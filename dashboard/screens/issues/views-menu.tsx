@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { View } from '@tatami/sdk/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
@@ -11,6 +11,15 @@ import type { IssueSearch } from './search.ts';
 import type { ViewDetails } from './view-dialog.tsx';
 
 export function ViewsMenu(): ReactNode {
+  return (
+    <Menu button={text.views}>
+      <ViewItems />
+    </Menu>
+  );
+}
+
+/** Loads the views when the menu opens. */
+function ViewItems(): ReactNode {
   const client = useClient();
   const navigate = useNavigate();
   const { data = [] } = useQuery({
@@ -18,14 +27,14 @@ export function ViewsMenu(): ReactNode {
     queryFn: () => Array.fromAsync(client.views.list({ limit: 100 })),
   });
   return (
-    <Menu button={text.views}>
+    <>
       <MenuItem onSelect={() => void navigate({ to: '/issues' })}>{text.allIssues}</MenuItem>
       {data.map(({ id, name }) => (
         <MenuItem key={id} onSelect={() => void navigate({ to: '/views/$id', params: { id } })}>
           {name}
         </MenuItem>
       ))}
-    </Menu>
+    </>
   );
 }
 
@@ -40,6 +49,8 @@ interface ViewButtonProps {
 /** Button that opens the name and the visibility of a view. */
 function ViewButton({ title, details, onSave }: ViewButtonProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const mayChange = useMay('views:write');
+  if (!mayChange) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>{title}</Button>

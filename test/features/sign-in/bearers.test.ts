@@ -56,6 +56,8 @@ test('the exchange names person and workspace, and no cache stores it', async ()
     member: { id: person.memberId, name: 'Ana', role: 'admin' },
     workspaces: [{ id: app.workspace.workspaceId, name: 'Acme' }],
   });
+  const { scopes } = (await app.clientOf(json.token)('GET', `${v1}/me`)).json;
+  expect(json.scopes).toEqual(scopes);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(JSON.stringify(app.logs)).not.toContain(json.token);
 });

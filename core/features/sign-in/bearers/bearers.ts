@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { readScriptCall } from '../../../kernel/html.ts';
 import type { Principal, ResumeCredential } from '../../../kernel/http/principal.ts';
 import { defineRoute, type RawAnswer, type RawRequest, type Route } from '../../../kernel/http/route.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
 import type { FindToken } from '../../people/index.ts';
@@ -91,6 +92,8 @@ async function exchange(
   );
   if (!membership)
     throw new ApiError('not_found', 'You are not a member of this workspace. Choose another one.');
+  const principal = await sessions.principal(who, membership.workspaceId);
+  const scopes = allScopes.filter((scope) => principal?.scopes.has(scope) || principal?.narrowed?.has(scope));
   const token = prefix + randomBytes(32).toString('base64url');
   bearers.add(
     { sessionId: who.sessionId, hash: hashOf(token) },
@@ -100,7 +103,7 @@ async function exchange(
   return {
     contentType: 'application/json',
     headers: { 'cache-control': 'no-store' },
-    body: JSON.stringify({ token, ...answerOf(who, membership, nowMs()) }),
+    body: JSON.stringify({ token, scopes, ...answerOf(who, membership, nowMs()) }),
   };
 }
 

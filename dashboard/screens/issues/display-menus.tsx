@@ -1,23 +1,22 @@
-// Layout, grouping, sorting and density of a list.
-import type { ReactNode } from 'react';
+// Layout, grouping, sorting, fields and density of a list.
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { text } from '../../text/issues.ts';
+import { densities, type ListDisplay } from './display.ts';
 import { boardGroupings, columnsOf, groupings, layouts, sorts, type IssueSearch } from './search.ts';
-import { densities, type Density } from './density.ts';
 
-type Change = (part: Partial<Record<'layout' | 'group' | 'sort', string | undefined>>) => void;
+const FieldsDialog = lazy(() => import('./fields-dialog.tsx'));
 
-interface DisplayProps {
+interface DisplayMenusProps {
   readonly search: IssueSearch;
-  readonly density: Density;
-  readonly onChange: Change;
-  readonly onDensity: (density: Density) => void;
+  readonly display: ListDisplay;
+  readonly onChange: (part: Partial<Record<'layout' | 'group' | 'sort', string | undefined>>) => void;
 }
 
 const mark = (isChosen: boolean): string => (isChosen ? ' ✓' : '');
 
-export function Display({ search, density, onChange, onDensity }: DisplayProps): ReactNode {
+export function DisplayMenus({ search, display, onChange }: DisplayMenusProps): ReactNode {
   const { layout = 'list', sort = '-createdAt' } = search;
   return (
     <>
@@ -43,21 +42,24 @@ export function Display({ search, density, onChange, onDensity }: DisplayProps):
         ))}
       </Menu>
       {layout === 'list' && (
-        <Menu button={text.density}>
-          {densities.map((one) => (
-            <MenuItem key={one} onSelect={() => onDensity(one)}>
-              {text.densities[one]}
-              {mark(one === density)}
-            </MenuItem>
-          ))}
-        </Menu>
+        <>
+          <FieldsButton display={display} />
+          <Menu button={text.density}>
+            {densities.map((one) => (
+              <MenuItem key={one} onSelect={() => display.setDensity(one)}>
+                {text.densities[one]}
+                {mark(one === display.density)}
+              </MenuItem>
+            ))}
+          </Menu>
+        </>
       )}
     </>
   );
 }
 
 /** A board always has columns, so it has no choice without grouping. */
-function Groupings({ search, onChange }: Pick<DisplayProps, 'search' | 'onChange'>): ReactNode {
+function Groupings({ search, onChange }: Pick<DisplayMenusProps, 'search' | 'onChange'>): ReactNode {
   const isBoard = search.layout === 'board';
   const group = isBoard ? columnsOf(search) : search.group;
   return (
@@ -75,5 +77,19 @@ function Groupings({ search, onChange }: Pick<DisplayProps, 'search' | 'onChange
         </MenuItem>
       ))}
     </Menu>
+  );
+}
+
+function FieldsButton({ display: { fields, setFields } }: Pick<DisplayMenusProps, 'display'>): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        {text.showFields}
+      </Button>
+      <Suspense>
+        {isOpen && <FieldsDialog fields={fields} onChange={setFields} onClose={() => setOpen(false)} />}
+      </Suspense>
+    </>
   );
 }

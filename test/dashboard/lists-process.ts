@@ -1,0 +1,113 @@
+// Chooses what the rows of a list show, and changes all issues of a list at once. Prints what the list shows.
+import type { Page } from 'playwright-core';
+import { isSettled } from '../browser/people.ts';
+import { api, openDriver, say, target } from './browser.ts';
+
+const driver = await openDriver();
+const results: Record<string, unknown> = {};
+
+async function go(page: Page, path: string): Promise<void> {
+  await page.goto(target.url + path);
+  await page.getByRole('grid').waitFor();
+  await isSettled(page);
+}
+
+/** Checks and unchecks fields in the dialog of the list. */
+async function choose(page: Page, ...names: readonly string[]): Promise<void> {
+  await page.getByRole('button', { name: 'Fields', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Fields of the rows' });
+  for (const name of names) await dialog.getByLabel(name, { exact: true }).click();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+}
+
+const search = (page: Page): string => decodeURIComponent(new URL(page.url()).search);
+
+async function chooseFields(page: Page): Promise<void> {
+  const { identifier } = await api('POST', '/issues', {
+    team: 'ENG',
+    title: 'With an estimate',
+    estimate: 5,
+  });
+  const row = page.getByRole('row', { name: /With an estimate/ });
+  await go(page, '/issues');
+  results.estimate = await row.getByTitle('Estimate: 5').isVisible();
+  results.address = search(page);
+  await choose(page, 'Estimate', 'Priority', 'Creator');
+  await row.getByText('Creator: ').waitFor();
+  results.chosen = search(page);
+  results.hidden =
+    (await row.getByTitle('Estimate: 5').count()) +
+    (await row.getByRole('img', { name: 'No priority' }).count());
+  await page.getByRole('button', { name: 'Density' }).click();
+  await page.getByRole('menuitem', { name: 'Compact' }).click();
+  await page.waitForURL(/density=compact/);
+  const shared = page.url();
+
+  // The list is remembered, each on its own.
+  await go(page, '/issues');
+  await page.waitForURL(/show=/);
+  results.remembered = search(page);
+  await go(page, `/views/${target.ids['view']}`);
+  await page.waitForURL(/density=/);
+  results.view = search(page);
+
+  // A copied address shows the same rows to somebody else.
+  const other = await driver.open(shared.replace(target.url, ''));
+  await other.page
+    .getByRole('row', { name: /With an estimate/ })
+    .getByText('Creator: ')
+    .waitFor();
+  results.sharedHeight = (await other.page.getByRole('row').first().boundingBox())?.height;
+  await go(other.page, '/issues');
+  results.others = search(other.page);
+  await other.close();
+
+  await go(page, '/issues');
+  await page.waitForURL(/show=/);
+  await page.getByRole('button', { name: 'Fields', exact: true }).click();
+  await page.getByRole('button', { name: 'Restore the default' }).click();
+  await page.waitForURL((url) => !url.search.includes('show='));
+  await page.keyboard.press('Escape');
+  // A click on a title opens the issue without another page.
+  await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+  await row.getByRole('link').click();
+  await page.waitForURL(`**/issues/${identifier}`);
+  results.opensInApp = await page.evaluate(() => 'isSamePage' in globalThis);
+  await api('DELETE', `/issues/${identifier}`);
+}
+
+const countOf = async (filter: object): Promise<number> =>
+  (await api<{ count: number }>('GET', `/issues/count?filter=${encodeURIComponent(JSON.stringify(filter))}`))
+    .count;
+
+async function changeAll(page: Page): Promise<void> {
+  const all = await countOf({});
+  const urgent = await countOf({ priority: 'urgent' });
+  await go(page, '/issues');
+  await page.getByRole('row').first().focus();
+  await page.keyboard.press('Control+a');
+  const bar = page.getByRole('region', { name: 'Change the selected issues' });
+  await bar.getByRole('button', { name: `Select all ${all}` }).click();
+  await bar.getByText(`${all} selected`).waitFor();
+  await bar.getByRole('combobox', { name: 'Priority' }).click();
+  await page.getByRole('option', { name: 'Urgent' }).click();
+  await page.getByText('Checking what changes').waitFor();
+  const preview = page.getByRole('dialog', { name: 'Change issues' });
+  await preview.getByText(`${all - urgent} of ${all} issues change.`).waitFor();
+  await preview.getByRole('button', { name: 'Apply' }).click();
+  const progress = page.getByRole('dialog', { name: 'Changing issues' });
+  results.progress = await progress.getByRole('progressbar').getAttribute('aria-label');
+  await page.getByText(`${all - urgent} issues changed.`).waitFor();
+  results.changed = (await countOf({ priority: 'urgent' })) === all;
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undoing the change').waitFor();
+  await page.getByText('Undoing the change').waitFor({ state: 'detached' });
+  results.undone = (await countOf({ priority: 'urgent' })) === urgent;
+}
+
+const tab = await driver.open('/welcome');
+await chooseFields(tab.page);
+await changeAll(tab.page);
+await driver.browser.close();
+say({ ...results, complaints: tab.complaints });
