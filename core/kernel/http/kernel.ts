@@ -73,10 +73,18 @@ function createAsk(route: Route) {
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = adapter.originOf(incoming);
     const file = route.kind === 'upload' ? adapter.fileOf(incoming, exchange, billingAccount) : null;
-    const rawRequest =
-      route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
+    const rawRequest = rawRequestOf(route, adapter, incoming, { exchange, principal });
     return { exchange, principal, origin, terms, input, file, rawRequest, bodyText: body?.text ?? null };
   };
+}
+
+function rawRequestOf<In extends Incoming>(
+  route: Route,
+  adapter: RequestAdapter<In, unknown>,
+  incoming: In,
+  { exchange, principal }: Pick<ParsedRequest, 'exchange' | 'principal'>,
+): ParsedRequest['rawRequest'] {
+  return route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
 }
 
 /** Account that the body of a request counts against. */

@@ -47,7 +47,7 @@ export function ListScreen(props: ListScreenProps): ReactNode {
       }),
     [navigate],
   );
-  const display = useDisplay(props.list, search, change);
+  const display = useDisplay(props.list, search, (part) => void change(part));
   const extra = extraFields.filter((field) => display.fields.includes(field));
   const selection = { filter: both(fixed, filter), subscriber };
   const bar = (

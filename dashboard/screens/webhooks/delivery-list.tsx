@@ -35,14 +35,8 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
   const client = useClient();
   const navigate = useNavigate();
   const search: DeliverySearch = useSearch({ strict: false });
-  const { status, eventType, since, until, delivery: shown } = search;
-  const query = {
-    limit: 50,
-    ...(status !== undefined && { status }),
-    ...(eventType !== undefined && { eventType }),
-    ...timeOf('since', since),
-    ...timeOf('until', until),
-  } as WebhookDeliveriesQuery;
+  const { status, delivery: shown } = search;
+  const query = queryOf(search);
   const deliveries = usePages(
     ['deliveries', webhook ?? 'all', query],
     async (after) =>
@@ -92,6 +86,16 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
       {shown !== undefined && <DeliveryPanel id={shown} onClose={close} onMove={(by) => move(shown, by)} />}
     </div>
   );
+}
+
+function queryOf({ status, eventType, since, until }: DeliverySearch): WebhookDeliveriesQuery {
+  return {
+    limit: 50,
+    ...(status !== undefined && { status }),
+    ...(eventType !== undefined && { eventType }),
+    ...timeOf('since', since),
+    ...timeOf('until', until),
+  } as WebhookDeliveriesQuery;
 }
 
 /** Returns the first delivery for one that is no longer in the list; null at an end. */
@@ -192,26 +196,9 @@ function DeliveryTable({ deliveries, shown, onShow, onMove, onReplayed }: Delive
           {deliveries.map(({ id, eventType, status, attempts, createdAt, nextAttemptAt }) => (
             <tr key={id}>
               <th scope="row">
-                <Link
-                  to="/deliveries/$id"
-                  params={{ id }}
-                  data-delivery={id}
-                  aria-current={shown === id ? 'true' : undefined}
-                  onClick={(event) => {
-                    // A narrow screen, and a click for another tab, open the page of the delivery.
-                    if (!hasPanel() || event.ctrlKey || event.metaKey || event.shiftKey) return;
-                    event.preventDefault();
-                    onShow(id);
-                  }}
-                  onKeyDown={(event: KeyboardEvent) => {
-                    const by = steps[event.key];
-                    if (by === undefined) return;
-                    event.preventDefault();
-                    onMove(id, by);
-                  }}
-                >
+                <DeliveryLink id={id} isShown={shown === id} onShow={onShow} onMove={onMove}>
                   {eventType}
-                </Link>
+                </DeliveryLink>
               </th>
               <td>{text.deliveryStatus[status]}</td>
               <td>{attempts}</td>
@@ -229,5 +216,36 @@ function DeliveryTable({ deliveries, shown, onShow, onMove, onReplayed }: Delive
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface DeliveryLinkProps extends Pick<DeliveryTableProps, 'onShow' | 'onMove'> {
+  readonly id: string;
+  readonly isShown: boolean;
+  readonly children: ReactNode;
+}
+
+function DeliveryLink({ id, isShown, onShow, onMove, children }: DeliveryLinkProps): ReactNode {
+  return (
+    <Link
+      to="/deliveries/$id"
+      params={{ id }}
+      data-delivery={id}
+      aria-current={isShown ? 'true' : undefined}
+      onClick={(event) => {
+        // A narrow screen, and a click for another tab, open the page of the delivery.
+        if (!hasPanel() || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        onShow(id);
+      }}
+      onKeyDown={(event: KeyboardEvent) => {
+        const by = steps[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        onMove(id, by);
+      }}
+    >
+      {children}
+    </Link>
   );
 }
