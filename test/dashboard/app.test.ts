@@ -50,6 +50,29 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   expect(seen.guest).toContain('scope');
 }, 90_000);
 
+/** Everything that a person does at a screen of planning, and undoes there. */
+const planning = {
+  triage: {
+    priority: true,
+    team: true,
+    labels: true,
+    snooze: true,
+    accept: true,
+    decline: true,
+    filter: true,
+  },
+};
+
+test.each(Object.entries(planning))(
+  'the work at the screen %s is done by keyboard, with accessible dialogs that fit a phone',
+  async (screen, expected) => {
+    const { done, problems } = await runAt<Json>(scene, 'planning-process.ts', screen);
+    expect(done).toEqual(expected);
+    expect(problems).toEqual([]);
+  },
+  90_000,
+);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

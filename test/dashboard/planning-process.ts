@@ -1,0 +1,15 @@
+// Does the planning work of a person at one screen, by keyboard, and checks each dialog. Prints what happened. Further
+// arguments: the screen, and a folder for pictures of the dialogs.
+import { say } from './browser.ts';
+import { triageSteps } from './planning/triage.ts';
+import { visit, type Visit } from './planning/visit.ts';
+
+const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
+  triage: triageSteps,
+};
+
+const [, , , screen = '', shots] = process.argv;
+const visitor = await visit(shots);
+const done = await screens[screen]!(visitor);
+await visitor.end();
+say({ done, problems: visitor.problems });
