@@ -61,6 +61,7 @@ const planning = {
     decline: true,
     filter: true,
   },
+  boards: { byKey: true, byMenu: true, byMouse: true, opens: true },
 };
 
 test.each(Object.entries(planning))(

@@ -1,11 +1,13 @@
 // Does the planning work of a person at one screen, by keyboard, and checks each dialog. Prints what happened. Further
 // arguments: the screen, and a folder for pictures of the dialogs.
 import { say } from './browser.ts';
+import { boardSteps } from './planning/boards.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
 const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   triage: triageSteps,
+  boards: boardSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;

@@ -12,6 +12,7 @@ import styles from './board.module.css';
 import { nameOf } from './card.tsx';
 import { ColumnView, type ColumnActions } from './column.tsx';
 import { useBoard, type OpenBoard } from './data.ts';
+import { HiddenColumns } from './hidden.tsx';
 import { titleOf, useKeyboard } from './keyboard.ts';
 import { cellKey, cellOf, placeOf, type BoardState, type Card, type Place } from './model.ts';
 import { BoardContext } from './quick-create.tsx';
@@ -108,29 +109,34 @@ function Columns({ board, open, state: read }: LoadedProps): ReactNode {
     onFocus: keyboard.follow,
     onMove: (card, column) => setMoving({ card, column }),
     onMore: open.loadMore,
-    onHide: (column) => setOpened(opened.filter((one) => one !== column)),
+    onHide: (column) => {
+      setOpened(opened.filter((one) => one !== column));
+      keyboard.focus('', column);
+    },
   });
   const element = useDrops(state, keyboard.moveFocused);
   const shown = keyboard.shown ?? state;
   return (
     <div className={styles.split}>
-      <div
-        ref={element}
-        className={styles.board}
-        data-lanes={state.lanes !== null}
-        onKeyDown={keyboard.onKeyDown}
-      >
-        {(shown.lanes ?? [null]).map((lane) => (
-          <Lane
-            key={lane?.key ?? ''}
-            lane={lane}
-            state={shown}
-            opened={opened}
-            keyboard={keyboard}
-            actions={actions}
-            onShow={(column) => setOpened([...opened, column])}
-          />
-        ))}
+      <div className={styles.area} onKeyDown={keyboard.onKeyDown}>
+        <div ref={element} className={styles.board} data-lanes={state.lanes !== null}>
+          {(shown.lanes ?? [null]).map((lane) => (
+            <Lane
+              key={lane?.key ?? ''}
+              lane={lane}
+              state={shown}
+              opened={opened}
+              keyboard={keyboard}
+              actions={actions}
+            />
+          ))}
+        </div>
+        <HiddenColumns
+          columns={shown.columns.filter(({ isHidden }) => isHidden)}
+          active={keyboard.active}
+          carried={keyboard.carried}
+          onShow={(column) => setOpened([...opened, column])}
+        />
       </div>
       <div role="status" aria-live="assertive" className="only-read">
         {message}
@@ -165,20 +171,15 @@ interface LaneProps {
   readonly opened: readonly string[];
   readonly keyboard: ReturnType<typeof useKeyboard>;
   readonly actions: ColumnActions;
-  readonly onShow: (column: string) => void;
 }
 
-function Lane({ lane, state, opened, keyboard, actions, onShow }: LaneProps): ReactNode {
-  const { active, carriedId } = keyboard;
+function Lane({ lane, state, opened, keyboard, actions }: LaneProps): ReactNode {
+  const { active } = keyboard;
+  const carriedId = keyboard.carried?.id ?? null;
   const place = active && placeOf(state, active.id, active.column);
   const activeCell = place && cellKey(place.column, place.lane);
   const columns = state.columns.map((column) => {
-    if (column.isHidden)
-      return (
-        <div key={column.key} className={styles.closed}>
-          <Button onClick={() => onShow(column.key)}>{text.showColumn(column.title, column.count)}</Button>
-        </div>
-      );
+    if (column.isHidden) return null;
     const cell = cellOf(state, column.key, lane?.key ?? null);
     if (!cell) return null;
     // Other columns keep their properties, so that a move of the focus does not render them.
@@ -216,6 +217,9 @@ function withOpened(state: BoardState, opened: readonly string[]): BoardState {
   return { ...state, columns };
 }
 
+/** Hidden columns name no lane. */
+type DropData = Omit<Place, 'lane'> & Partial<Pick<Place, 'lane'>>;
+
 const edge = 64;
 
 /** Moves the cards that are dropped, and scrolls the board while one is dragged to its side. */
@@ -233,12 +237,12 @@ function useDrops(state: BoardState, move: (card: Card, from: Place, to: Place) 
           else if (clientX > right - edge) element.current!.scrollLeft += 12;
         },
         onDrop: ({ source, location }) => {
-          const target = location.current.dropTargets[0]?.data as Place | undefined;
+          const target = location.current.dropTargets[0]?.data as DropData | undefined;
           const { cardId, column } = source.data as { cardId: string; column: string };
           const from = placeOf(current.current.state, cardId, column);
           const card = from && cellOf(current.current.state, from.column, from.lane)?.cards[from.index];
           if (!target || !card) return;
-          const { lane, index } = target;
+          const { lane = from.lane, index } = target;
           const isSame = from.column === target.column && from.lane === lane && from.index === index;
           if (!isSame) current.current.move(card, from, { column: target.column, lane, index });
         },

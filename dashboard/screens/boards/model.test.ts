@@ -108,3 +108,12 @@ test('a card that moved to the head of another column leaves the tail of its col
   expect(idsOf(after, 'todo')).toEqual(['a', 'b']);
   expect(idsOf(after, 'doing')).toEqual(['c']);
 });
+
+test('a carried card enters hidden columns after the others, and the focus skips them', () => {
+  const [todo, doing, done] = board.columns;
+  const state: BoardState = { ...board, columns: [{ ...todo!, isHidden: true }, doing!, done!] };
+  const at = placeOf(state, 'd')!;
+  expect(neighbor(state, at, 'right', true)).toEqual({ column: 'todo', lane: null, index: 0 });
+  expect(neighbor(state, at, 'right', false)).toBeNull();
+  expect(neighbor(state, at, 'left', false)).toBeNull();
+});
