@@ -1,3 +1,6 @@
+const unfinished = (count: number): string =>
+  `${count} unfinished ${count === 1 ? 'issue moves' : 'issues move'}`;
+
 /** Texts of cycles, projects, releases and SLA. */
 export const text = {
   cycles: 'Cycles',
@@ -16,10 +19,15 @@ export const text = {
   cycleStarted: (name: string) => `${name} started.`,
   cycleCompleted: (name: string) => `${name} completed.`,
   rolloverTitle: 'Complete the cycle?',
-  rollover: (count: number) =>
-    count === 0
-      ? 'All issues are finished. Nothing rolls over.'
-      : `${count} unfinished ${count === 1 ? 'issue rolls' : 'issues roll'} over to the next cycle of the team.`,
+  nothingRolls: 'All issues are finished. Nothing rolls over.',
+  rollsTo: (count: number, name: string) => `${unfinished(count)} to ${name}.`,
+  rollsNowhere: (count: number) =>
+    `${unfinished(count)} out of the cycle, because the team has no next one. Create it first to roll them over.`,
+  rollsNotOver: (count: number) =>
+    `${count} unfinished ${count === 1 ? 'issue stays' : 'issues stay'} in the cycle, because the team does not roll issues over.`,
+  unfinished: 'Unfinished issues',
+  staysInCycle: 'stays',
+  leavesCycle: 'to no cycle',
   rolledOver: 'Rolled over',
   rolledTo: (name: string) => `to ${name}`,
   noNext: 'The team had no next cycle.',

@@ -62,6 +62,11 @@ const planning = {
     filter: true,
   },
   boards: { byKey: true, byMenu: true, byMouse: true, opens: true },
+  cycles: {
+    sentence: '1 unfinished issue moves to NEXT.',
+    rows: ['ID Unfinished work to NEXT'],
+    moved: ['Unfinished work'],
+  },
 };
 
 test.each(Object.entries(planning))(

@@ -2,12 +2,14 @@
 // arguments: the screen, and a folder for pictures of the dialogs.
 import { say } from './browser.ts';
 import { boardSteps } from './planning/boards.ts';
+import { cycleSteps } from './planning/cycles.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
 const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   triage: triageSteps,
   boards: boardSteps,
+  cycles: cycleSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;
