@@ -67,6 +67,7 @@ const planning = {
     rows: ['ID Unfinished work to NEXT'],
     moved: ['Unfinished work'],
   },
+  projects: { edited: ['All is done', 'By somebody else'], others: 0, deleted: ['By somebody else'] },
 };
 
 test.each(Object.entries(planning))(

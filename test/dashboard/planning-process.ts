@@ -3,6 +3,7 @@
 import { say } from './browser.ts';
 import { boardSteps } from './planning/boards.ts';
 import { cycleSteps } from './planning/cycles.ts';
+import { projectSteps } from './planning/projects.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
@@ -10,6 +11,7 @@ const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   triage: triageSteps,
   boards: boardSteps,
   cycles: cycleSteps,
+  projects: projectSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;
