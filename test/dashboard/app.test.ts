@@ -68,6 +68,7 @@ const planning = {
     moved: ['Unfinished work'],
   },
   projects: { edited: ['All is done', 'By somebody else'], others: 0, deleted: ['By somebody else'] },
+  releases: { added: 2, left: 1 },
 };
 
 test.each(Object.entries(planning))(

@@ -4,6 +4,7 @@ import { say } from './browser.ts';
 import { boardSteps } from './planning/boards.ts';
 import { cycleSteps } from './planning/cycles.ts';
 import { projectSteps } from './planning/projects.ts';
+import { releaseSteps } from './planning/releases.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
@@ -12,6 +13,7 @@ const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   boards: boardSteps,
   cycles: cycleSteps,
   projects: projectSteps,
+  releases: releaseSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;
