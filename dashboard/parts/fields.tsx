@@ -105,6 +105,8 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
+        // React passes the event on to the form of an outer dialog.
+        event.stopPropagation();
         const form = event.currentTarget;
         setSending(true);
         void onSubmit(new FormData(form))

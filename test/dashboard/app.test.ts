@@ -69,6 +69,11 @@ const planning = {
   },
   projects: { edited: ['All is done', 'By somebody else'], others: 0, deleted: ['By somebody else'] },
   releases: { added: 2, left: 1 },
+  sla: {
+    created: { targetMinutes: 60, atRiskMinutes: 15, filter: { priority: ['urgent'] }, pausedIn: ['triage'] },
+    changed: { targetMinutes: 120, enabled: false },
+    left: 0,
+  },
 };
 
 test.each(Object.entries(planning))(

@@ -5,6 +5,7 @@ import { boardSteps } from './planning/boards.ts';
 import { cycleSteps } from './planning/cycles.ts';
 import { projectSteps } from './planning/projects.ts';
 import { releaseSteps } from './planning/releases.ts';
+import { slaSteps } from './planning/sla.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
@@ -14,6 +15,7 @@ const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   cycles: cycleSteps,
   projects: projectSteps,
   releases: releaseSteps,
+  sla: slaSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;
