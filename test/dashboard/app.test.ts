@@ -74,6 +74,16 @@ const planning = {
     changed: { targetMinutes: 120, enabled: false },
     left: 0,
   },
+  templates: {
+    created: {
+      name: 'Bug report',
+      team: 'ENG',
+      title: 'Crash:',
+      priority: 'high',
+      subIssues: ['Write a test', 'Fix it'],
+    },
+    left: 0,
+  },
 };
 
 test.each(Object.entries(planning))(

@@ -6,6 +6,7 @@ import { cycleSteps } from './planning/cycles.ts';
 import { projectSteps } from './planning/projects.ts';
 import { releaseSteps } from './planning/releases.ts';
 import { slaSteps } from './planning/sla.ts';
+import { templateSteps } from './planning/templates.ts';
 import { triageSteps } from './planning/triage.ts';
 import { visit, type Visit } from './planning/visit.ts';
 
@@ -16,6 +17,7 @@ const screens: Readonly<Record<string, (visit: Visit) => Promise<object>>> = {
   projects: projectSteps,
   releases: releaseSteps,
   sla: slaSteps,
+  templates: templateSteps,
 };
 
 const [, , , screen = '', shots] = process.argv;

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient, useSession } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -13,6 +13,8 @@ import { emptyDraft, requestOf, storedDraft, storeDraft, type IssueDraft } from 
 import { DraftFields } from './draft-fields.tsx';
 import { Similar } from './similar.tsx';
 
+const TemplatesDialog = lazy(() => import('./templates.tsx'));
+
 interface CreateDialogProps {
   readonly preset: Partial<IssueDraft>;
   readonly onClose: () => void;
@@ -22,6 +24,7 @@ export default function CreateDialog({ preset, onClose }: CreateDialogProps): Re
   const { draft, team, change, discard } = useDraft(preset);
   const titleInput = useRef<HTMLInputElement>(null);
   const [another, setAnother] = useState(false);
+  const [areTemplatesOpen, setTemplates] = useState(false);
   const { create, error, isSending } = useCreate(draft, team, () => {
     discard();
     if (!another) onClose();
@@ -55,7 +58,7 @@ export default function CreateDialog({ preset, onClose }: CreateDialogProps): Re
           value={draft.description}
           onChange={(description) => change({ description })}
         />
-        <DraftFields draft={draft} team={team} onChange={change} />
+        <DraftFields draft={draft} team={team} onChange={change} onTemplates={() => setTemplates(true)} />
         <p id="create-problem" role="alert" className={error === null ? '' : 'notice problem'}>
           {error}
         </p>
@@ -70,6 +73,10 @@ export default function CreateDialog({ preset, onClose }: CreateDialogProps): Re
         />
         <p className="soft">{text.hint}</p>
       </form>
+      {/* Outside of the form, whose keys would act in the inner dialog, too. */}
+      <Suspense>
+        {areTemplatesOpen && <TemplatesDialog team={team} onClose={() => setTemplates(false)} />}
+      </Suspense>
     </Dialog>
   );
 }
