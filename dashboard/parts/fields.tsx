@@ -153,6 +153,10 @@ function problemOf(error: unknown, form: HTMLFormElement): Problem {
   return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : messageOf(error) };
 }
 
+/** Returns the error of a field that the form itself rejects. */
+export const fieldError = (name: string, fix: string): ApiCallError =>
+  new ApiCallError(422, { message: fix, details: [{ path: name, issue: 'invalid_format', fix }] });
+
 /** Returns a field of a form as text without surrounding space. */
 export function textOf(fields: FormData, name: string): string {
   const value = fields.get(name);

@@ -79,9 +79,7 @@ function Actions({ release }: { readonly release: Release }): ReactNode {
         <Dialog title={text.rollBack} isOpen onClose={() => setAsks(false)}>
           <Form
             submit={text.rollBack}
-            onSubmit={(fields) =>
-              write((api) => api.releases.rollback(id, { reason: textOf(fields, 'reason') }))
-            }
+            onSubmit={(fields) => client.releases.rollback(id, { reason: textOf(fields, 'reason') })}
             onDone={() => setAsks(false)}
           >
             <TextField label={text.rollBackReason} name="reason" required />

@@ -34,7 +34,7 @@ const has = (type: string, count: number): Promise<true> =>
     return data.filter(({ state }) => state.type === type).length === count;
   }, `${count} cards in ${type}`);
 
-export async function boardSteps({ page, go, look, problems }: Visit): Promise<object> {
+export async function boardSteps({ page, go, look, escape, problems }: Visit): Promise<object> {
   const { keyboard } = page;
   await go(`/boards/${await makeBoard()}`);
   const backlog = page.getByRole('list', { name: 'Backlog' }).getByRole('listitem');
@@ -78,6 +78,14 @@ export async function boardSteps({ page, go, look, problems }: Visit): Promise<o
   await focuses(/^Hide Completed$/);
   await keyboard.press('Enter');
   await focuses(/^Show Completed/);
+  await page.getByRole('button', { name: 'Settings' }).press('Enter');
+  const settings = page.getByRole('dialog', { name: /^Settings of/ });
+  await settings.getByRole('textbox', { name: 'Filter' }).fill('all');
+  await settings.getByRole('button', { name: 'Save' }).press('Enter');
+  await settings.getByRole('textbox', { name: 'Filter', description: /must be a JSON object/ }).waitFor();
+  await look(/^Settings of/);
+  await escape(/^Settings of/);
+
   await page.setViewportSize({ width: 360, height: 740 });
   if (await page.evaluate(() => document.documentElement.scrollWidth > 360))
     problems.push('The board is wide');

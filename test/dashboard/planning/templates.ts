@@ -27,6 +27,7 @@ export async function templateSteps({ page, go, look, escape }: Visit): Promise<
   const form = await look('New template');
   await form.getByLabel('Name').fill('Bug report');
   await form.getByLabel('Title', { exact: true }).fill('Crash: ');
+  await form.getByLabel('Team').selectOption({ label: 'All teams' });
   await form.getByLabel('Priority').selectOption('high');
   await form.getByLabel('Sub-issues').fill('Write a test\nFix it');
   // The keys of the outer form do not act here.

@@ -86,6 +86,11 @@ export async function triageSteps({ page, go, look, escape }: Visit): Promise<ob
     ({ state }) => state.type !== 'triage',
   );
   await decide(
+    'duplicate',
+    () => markDuplicate({ page, look }),
+    ({ state }) => state.type !== 'triage',
+  );
+  await decide(
     'decline',
     () => keyboard.press('d'),
     ({ state }) => state.type === 'canceled',
@@ -102,6 +107,17 @@ async function setLabels({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<
   const dialog = await look('Labels');
   await dialog.getByRole('checkbox', { name: 'of the workspace' }).press('Space');
   await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+}
+
+async function markDuplicate({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<void> {
+  await page.keyboard.press('m');
+  const dialog = page.getByRole('dialog', { name: 'Duplicate of' });
+  await dialog.getByLabel('Identifier').fill('ENG-99999');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('textbox', { description: /There is no issue ENG-99999/ }).waitFor();
+  await look('Duplicate of');
+  await dialog.getByLabel('Identifier').fill('ENG-1');
+  await page.keyboard.press('Enter');
 }
 
 async function filterQueue({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<boolean> {
