@@ -153,6 +153,53 @@ test('a lower role takes back a move of an open board with its reason, and hides
   });
 }, 120_000);
 
+/** Everything that a person does at a screen of planning, and undoes there. */
+const planning = {
+  triage: {
+    priority: true,
+    team: true,
+    labels: true,
+    snooze: true,
+    accept: true,
+    duplicate: true,
+    decline: true,
+    filter: true,
+  },
+  boards: { byKey: true, byMenu: true, byMouse: true, opens: true },
+  cycles: {
+    sentence: '1 unfinished issue moves to NEXT.',
+    rows: ['ID Unfinished work to NEXT'],
+    moved: ['Unfinished work'],
+  },
+  projects: { edited: ['All is done', 'By somebody else'], others: 0, deleted: ['By somebody else'] },
+  releases: { added: 2, left: 1 },
+  sla: {
+    created: { targetMinutes: 60, atRiskMinutes: 15, filter: { priority: ['urgent'] }, pausedIn: ['triage'] },
+    changed: { targetMinutes: 120, enabled: false },
+    left: 0,
+  },
+  templates: {
+    created: {
+      name: 'Bug report',
+      team: null,
+      title: 'Crash:',
+      priority: 'high',
+      subIssues: ['Write a test', 'Fix it'],
+    },
+    left: 0,
+  },
+};
+
+test.each(Object.entries(planning))(
+  'the work at the screen %s is done by keyboard, with accessible dialogs that fit a phone',
+  async (screen, expected) => {
+    const { done, problems } = await runAt<Json>(scene, 'planning-process.ts', screen);
+    expect(done).toEqual(expected);
+    expect(problems).toEqual([]);
+  },
+  120_000,
+);
+
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
   const slowness = watchSlowness();

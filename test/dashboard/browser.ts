@@ -64,8 +64,11 @@ export interface Tab {
   readonly page: Page;
   /** Errors that the browser reported: console, policy, failed requests. */
   readonly complaints: string[];
-  /** @param rule the only rule of axe to check; by default all */
-  violations(rule?: string): Promise<string[]>;
+  /**
+   * @param rule the only rule of axe to check; by default all
+   * @param within selector of the part of the page to check; by default all of it
+   */
+  violations(rule?: string, within?: string): Promise<string[]>;
   /** Opens another tab of the same browser. */
   another(path: string): Promise<Tab>;
   close(): Promise<void>;
@@ -98,7 +101,7 @@ export async function openDriver(): Promise<Driver> {
         return {
           page,
           complaints,
-          violations: (rule) => violationsOf(context, page, rule),
+          violations: (rule, within) => violationsOf(context, page, rule, within),
           another: tabAt,
           close: () => context.close(),
         };

@@ -1,12 +1,12 @@
 // Columns of a board, with moves by mouse, by key and by the dialog.
 import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { Button } from '../../parts/button.tsx';
 import { text } from '../../text/boards.ts';
 import styles from './board.module.css';
 import { nameOf } from './card.tsx';
 import { ColumnView, type ColumnActions } from './column.tsx';
 import type { OpenBoard } from './data.ts';
+import { HiddenColumns } from './hidden.tsx';
 import { titleOf, useKeyboard } from './keyboard.ts';
 import { cellKey, cellOf, placeOf, type BoardState, type Card, type Place } from './model.ts';
 
@@ -70,7 +70,10 @@ export function Columns({ open, state: read, isManual, mayMove, peek }: ColumnsP
     onFocus: keyboard.follow,
     onMove: mayMove ? (card, column) => setMoving({ card, column }) : null,
     onMore: open.loadMore,
-    onHide: (column) => setOpened(opened.filter((one) => one !== column)),
+    onHide: (column) => {
+      setOpened(opened.filter((one) => one !== column));
+      keyboard.focus('', column);
+    },
   });
   const element = useDrops(state, keyboard.moveFocused);
   const shown = keyboard.shown ?? state;
@@ -79,23 +82,25 @@ export function Columns({ open, state: read, isManual, mayMove, peek }: ColumnsP
       <p id="board-keys" className="only-read">
         {mayMove ? text.keys : text.readOnly}
       </p>
-      <div
-        ref={element}
-        className={styles.board}
-        data-lanes={state.lanes !== null}
-        onKeyDown={keyboard.onKeyDown}
-      >
-        {(shown.lanes ?? [null]).map((lane) => (
-          <Lane
-            key={lane?.key ?? ''}
-            lane={lane}
-            state={shown}
-            opened={opened}
-            keyboard={keyboard}
-            actions={actions}
-            onShow={(column) => setOpened([...opened, column])}
-          />
-        ))}
+      <div className={styles.area} onKeyDown={keyboard.onKeyDown}>
+        <div ref={element} className={styles.board} data-lanes={state.lanes !== null}>
+          {(shown.lanes ?? [null]).map((lane) => (
+            <Lane
+              key={lane?.key ?? ''}
+              lane={lane}
+              state={shown}
+              opened={opened}
+              keyboard={keyboard}
+              actions={actions}
+            />
+          ))}
+        </div>
+        <HiddenColumns
+          columns={shown.columns.filter(({ isHidden }) => isHidden)}
+          active={keyboard.active}
+          carried={keyboard.carried}
+          onShow={(column) => setOpened([...opened, column])}
+        />
       </div>
       <div role="status" aria-live="assertive" className="only-read">
         {message}
@@ -122,20 +127,15 @@ interface LaneProps {
   readonly opened: readonly string[];
   readonly keyboard: ReturnType<typeof useKeyboard>;
   readonly actions: ColumnActions;
-  readonly onShow: (column: string) => void;
 }
 
-function Lane({ lane, state, opened, keyboard, actions, onShow }: LaneProps): ReactNode {
-  const { active, carriedId } = keyboard;
+function Lane({ lane, state, opened, keyboard, actions }: LaneProps): ReactNode {
+  const { active } = keyboard;
+  const carriedId = keyboard.carried?.id ?? null;
   const place = active && placeOf(state, active.id, active.column);
   const activeCell = place && cellKey(place.column, place.lane);
   const columns = state.columns.map((column) => {
-    if (column.isHidden)
-      return (
-        <div key={column.key} className={styles.closed}>
-          <Button onClick={() => onShow(column.key)}>{text.showColumn(column.title, column.count)}</Button>
-        </div>
-      );
+    if (column.isHidden) return null;
     const cell = cellOf(state, column.key, lane?.key ?? null);
     if (!cell) return null;
     // Other columns keep their properties, so that a move of the focus does not render them.
@@ -173,6 +173,9 @@ function withOpened(state: BoardState, opened: readonly string[]): BoardState {
   return { ...state, columns };
 }
 
+/** Hidden columns name no lane. */
+type DropData = Omit<Place, 'lane'> & Partial<Pick<Place, 'lane'>>;
+
 const edge = 64;
 
 /** Moves the cards that are dropped, and scrolls the board while one is dragged to its side. */
@@ -190,12 +193,12 @@ function useDrops(state: BoardState, move: (card: Card, from: Place, to: Place) 
           else if (clientX > right - edge) element.current!.scrollLeft += 12;
         },
         onDrop: ({ source, location }) => {
-          const target = location.current.dropTargets[0]?.data as Place | undefined;
+          const target = location.current.dropTargets[0]?.data as DropData | undefined;
           const { cardId, column } = source.data as { cardId: string; column: string };
           const from = placeOf(current.current.state, cardId, column);
           const card = from && cellOf(current.current.state, from.column, from.lane)?.cards[from.index];
           if (!target || !card) return;
-          const { lane, index } = target;
+          const { lane = from.lane, index } = target;
           const isSame = from.column === target.column && from.lane === lane && from.index === index;
           if (!isSame) current.current.move(card, from, { column: target.column, lane, index });
         },

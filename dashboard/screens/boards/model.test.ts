@@ -124,3 +124,12 @@ test.each([
     expect(patchOf(groupBy, from, to) as object).toEqual(patch);
   },
 );
+
+test('a carried card enters hidden columns after the others, and the focus skips them', () => {
+  const [todo, doing, done] = board.columns;
+  const state: BoardState = { ...board, columns: [{ ...todo!, isHidden: true }, doing!, done!] };
+  const at = placeOf(state, 'd')!;
+  expect(neighbor(state, at, 'right', true)).toEqual({ column: 'todo', lane: null, index: 0 });
+  expect(neighbor(state, at, 'right', false)).toBeNull();
+  expect(neighbor(state, at, 'left', false)).toBeNull();
+});

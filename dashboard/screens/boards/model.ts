@@ -216,14 +216,18 @@ export function neighbor(
 const lengthOf = (state: BoardState, column: string, lane: string | null): number =>
   cellOf(state, column, lane)?.cards.length ?? 0;
 
-/** Place in the next column of the lane. The focus skips columns without cards, a carried card does not. */
+/**
+ * Place in the next column of the lane. The focus skips columns without cards and hidden ones, a carried card does not:
+ * hidden columns follow the others for it, as they are shown.
+ */
 function beside(
   state: BoardState,
   { column, lane, index }: Place,
   step: number,
   isCarried: boolean,
 ): Place | null {
-  const columns = state.columns.filter(({ isHidden }) => !isHidden).map(({ key }) => key);
+  const hidden = isCarried ? state.columns.filter(({ isHidden }) => isHidden) : [];
+  const columns = [...state.columns.filter(({ isHidden }) => !isHidden), ...hidden].map(({ key }) => key);
   for (let at = columns.indexOf(column) + step; at >= 0 && at < columns.length; at += step) {
     const length = lengthOf(state, columns[at]!, lane);
     if (isCarried) return { column: columns[at]!, lane, index: Math.min(index, length) };

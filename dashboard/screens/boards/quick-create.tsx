@@ -2,7 +2,7 @@
 import type { Board, IssueCreate } from '@tatami/sdk/client';
 import { createContext, use, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
-import { useWrite } from '../../data/writes.ts';
+import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
@@ -34,15 +34,14 @@ interface CreateProps {
 }
 
 function CreateDialog({ board, column, onClose }: CreateProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const teams = useTeams();
   const [picked, setPicked] = useState('');
   const team = board.team ?? (picked === '' ? teams[0]?.key : picked);
-  const create = async (fields: FormData): Promise<unknown> => {
+  const create = async (fields: FormData): Promise<void> => {
     const body = { title: textOf(fields, 'title'), team, ...fieldsOf(board.groupBy, column.value) };
-    const issue = await write((client) => client.issues.create(body as IssueCreate));
-    if (issue) notify(text.created(issue.identifier ?? ''));
-    return issue;
+    const issue = await client.issues.create(body as IssueCreate);
+    notify(text.created(issue.identifier ?? ''));
   };
   return (
     <Dialog title={text.addTo(column.title)} isOpen onClose={onClose}>
@@ -51,6 +50,7 @@ function CreateDialog({ board, column, onClose }: CreateProps): ReactNode {
         {board.team === null && (
           <SelectField
             label={text.team}
+            name="team"
             value={team ?? ''}
             options={teams.map(({ key, name }) => [key, name])}
             onPick={setPicked}

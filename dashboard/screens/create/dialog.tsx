@@ -1,6 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ApiCallError, type IssueCreate } from '@tatami/sdk/client';
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  lazy,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient, useSession } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -16,6 +25,8 @@ import { emptyDraft, requestOf, storedDraft, storeDraft, type IssueDraft } from 
 import { DraftFields } from './draft-fields.tsx';
 import { Similar } from './similar.tsx';
 
+const TemplatesDialog = lazy(() => import('./templates.tsx'));
+
 interface CreateDialogProps {
   readonly preset: Preset;
   readonly onClose: () => void;
@@ -29,6 +40,7 @@ export default function CreateDialog({
   const { draft, team, change, discard } = useDraft(preset);
   const titleInput = useRef<HTMLInputElement>(null);
   const [another, setAnother] = useState(false);
+  const [areTemplatesOpen, setTemplates] = useState(false);
   const { create, error, isSending } = useCreate(requestOf(draft, team, parent?.id ?? ''), () => {
     discard();
     if (!another) onClose();
@@ -48,22 +60,8 @@ export default function CreateDialog({
         }}
       >
         {parent && <ParentRow parent={parent} onRemove={() => setParent(undefined)} />}
-        <TextField
-          ref={titleInput}
-          label={text.title}
-          value={draft.title}
-          maxLength={500}
-          aria-invalid={error !== null}
-          aria-describedby="create-problem"
-          onChange={({ target }) => change({ title: target.value })}
-        />
-        <Similar title={draft.title} />
-        <MarkdownField
-          label={text.description}
-          value={draft.description}
-          onChange={(description) => change({ description })}
-        />
-        <DraftFields draft={draft} team={team} onChange={change} />
+        <Texts draft={draft} error={error} titleInput={titleInput} onChange={change} />
+        <DraftFields draft={draft} team={team} onChange={change} onTemplates={() => setTemplates(true)} />
         <p id="create-problem" role="alert" className={error === null ? '' : 'notice problem'}>
           {error}
         </p>
@@ -78,7 +76,40 @@ export default function CreateDialog({
         />
         <p className="soft">{text.hint}</p>
       </form>
+      {/* Outside of the form, whose keys would act in the inner dialog, too. */}
+      <Suspense>
+        {areTemplatesOpen && <TemplatesDialog team={team} onClose={() => setTemplates(false)} />}
+      </Suspense>
     </Dialog>
+  );
+}
+
+interface TextsProps {
+  readonly draft: IssueDraft;
+  readonly error: string | null;
+  readonly titleInput: RefObject<HTMLInputElement | null>;
+  readonly onChange: (part: Partial<IssueDraft>) => void;
+}
+
+function Texts({ draft: { title, description }, error, titleInput, onChange }: TextsProps): ReactNode {
+  return (
+    <>
+      <TextField
+        ref={titleInput}
+        label={text.title}
+        value={title}
+        maxLength={500}
+        aria-invalid={error !== null}
+        aria-describedby="create-problem"
+        onChange={({ target }) => onChange({ title: target.value })}
+      />
+      <Similar title={title} />
+      <MarkdownField
+        label={text.description}
+        value={description}
+        onChange={(changed) => onChange({ description: changed })}
+      />
+    </>
   );
 }
 
