@@ -20,7 +20,7 @@ interface IssueSearchProps {
   readonly ref?: Ref<HTMLInputElement>;
 }
 
-export function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): ReactNode {
+function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): ReactNode {
   const client = useClient();
   const [input, setInput] = useState('');
   const asked = useDeferredValue(input.trim());

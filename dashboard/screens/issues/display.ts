@@ -39,7 +39,7 @@ export const defaultFields: readonly ShownField[] = [
 ];
 
 export const densities = ['comfortable', 'compact'] as const;
-export type Density = Preferences['density'];
+type Density = Preferences['density'];
 
 const heights: Readonly<Record<Density, number>> = { comfortable: 40, compact: 30 };
 /** Targets for fingers are larger (WCAG 2.2, 2.5.8). */
