@@ -3,12 +3,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { BunPlugin } from 'bun';
+import type { BuildArtifact, BunPlugin } from 'bun';
 import { packFiles, type PackedFile } from '../core/app/dashboard/pack.ts';
 import { tokens } from '../core/kernel/html.ts';
 import { root } from './paths.ts';
-
-const entries = ['main.tsx', 'worker.ts'];
 
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -17,8 +15,33 @@ const types: Readonly<Record<string, string>> = {
 
 /** Returns the packed files of the web app. @throws Error if bundling fails */
 export async function buildDashboard(): Promise<Uint8Array> {
+  const outputs = [
+    ...(await bundle(['main.tsx', 'worker.ts'])),
+    // A worker has no document, which some packages use in browsers.
+    ...(await bundle(['markdown-worker.ts'], ['worker'])),
+  ];
+  const files = await Promise.all(
+    outputs.map(async (output): Promise<PackedFile> => {
+      const name = output.path.replace(/^.*\//, '');
+      const content = new Uint8Array(await output.arrayBuffer());
+      return { name, type: types[name.split('.').at(-1)!]!, encodings: encoded(content) };
+    }),
+  );
+  // Dynamically imported style sheets are part of that of the entry, so the page loads one.
+  const named = files.filter(({ name }) => name.endsWith('.js') || name.startsWith('main-'));
+  return packFiles(named, {
+    script: nameOf(named, 'main-', 'js'),
+    style: nameOf(named, 'main-', 'css'),
+    worker: nameOf(named, 'worker-', 'js'),
+    markdownWorker: nameOf(named, 'markdown-worker-', 'js'),
+  });
+}
+
+/** @param conditions of package exports, beside those of browsers */
+async function bundle(entries: readonly string[], conditions: string[] = []): Promise<BuildArtifact[]> {
   const result = await Bun.build({
     entrypoints: entries.map((name) => join(root, 'dashboard', name)),
+    conditions,
     target: 'browser',
     format: 'esm',
     // Each screen is a chunk of its own, loaded when it is opened.
@@ -32,20 +55,7 @@ export async function buildDashboard(): Promise<Uint8Array> {
     throw: false,
   });
   if (!result.success) throw new Error(result.logs.map(String).join('\n'));
-  const files = await Promise.all(
-    result.outputs.map(async (output): Promise<PackedFile> => {
-      const name = output.path.replace(/^.*\//, '');
-      const content = new Uint8Array(await output.arrayBuffer());
-      return { name, type: types[name.split('.').at(-1)!]!, encodings: encoded(content) };
-    }),
-  );
-  // Dynamically imported style sheets are part of that of the entry, so the page loads one.
-  const named = files.filter(({ name }) => name.endsWith('.js') || name.startsWith('main-'));
-  return packFiles(named, {
-    script: nameOf(named, 'main-', 'js'),
-    style: nameOf(named, 'main-', 'css'),
-    worker: nameOf(named, 'worker-', 'js'),
-  });
+  return result.outputs;
 }
 
 /** Gives the app the style tokens that the server-rendered pages use. */

@@ -2,8 +2,8 @@
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { applyTheme } from './data/preferences.ts';
 import { AppProvider } from './data/provider.tsx';
-import { applyTheme } from './data/theme.ts';
 import { startShortcuts } from './parts/shortcuts.ts';
 import { FailedScreen, Loading } from './parts/states.tsx';
 import { router } from './routes.tsx';

@@ -7,12 +7,24 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { preferences } from './data/preferences.ts';
 import { FailedScreen, Loading } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { boardSearch } from './screens/boards/search.ts';
 import { inboxSearch } from './screens/inbox/search.ts';
 import { issueSearch } from './screens/issues/search.ts';
 import { triageSearch } from './screens/triage/search.ts';
+
+const startPages = {
+  my_issues: '/my-issues',
+  inbox: '/inbox',
+  triage: '/triage',
+  issues: '/issues',
+  boards: '/boards',
+  cycles: '/cycles',
+  projects: '/projects',
+  releases: '/releases',
+} as const;
 
 const root = createRootRoute({ component: Shell });
 const getParentRoute = () => root;
@@ -28,7 +40,7 @@ const tree = root.addChildren([
     getParentRoute,
     path: '/',
     beforeLoad: () => {
-      throw redirect({ to: '/my-issues' });
+      throw redirect({ to: startPages[preferences().startPage] });
     },
   }),
   createRoute({
@@ -63,6 +75,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/issues/$identifier',
+    validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/issue/issue.tsx')),
   }),
   createRoute({

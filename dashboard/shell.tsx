@@ -1,7 +1,7 @@
 // Frame of all screens: navigation, connection notices, and what every screen can open.
-import { useQuery } from '@tanstack/react-query';
+import { useIsFetching, useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Icon } from './parts/icon.tsx';
@@ -12,10 +12,13 @@ import { Palette } from './screens/palette/palette.tsx';
 import { CreateButton, CreateHost } from './screens/create/create.tsx';
 import styles from './shell.module.css';
 import { text } from './text/shell.ts';
-import { useTheme, themes } from './data/theme.ts';
+
+const Later = lazy(() => import('./screens/favorites/later.tsx'));
+const PreferencesDialog = lazy(() => import('./screens/favorites/preferences-dialog.tsx'));
 
 export function Shell(): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => setOpen(false), [path]);
   useReloadOfOutdated(path);
@@ -37,10 +40,11 @@ export function Shell(): ReactNode {
         <CreateButton />
       </div>
       <nav className={styles.nav} aria-label={text.main} data-open={isOpen}>
-        <WorkspaceMenu />
+        <WorkspaceMenu onPreferences={() => setEditing(true)} />
         <Palette />
         <CreateButton />
         <Links links={workScreens} />
+        <AfterFirstScreen />
         <h2>{text.developers}</h2>
         <Links links={developerScreens} />
       </nav>
@@ -48,10 +52,27 @@ export function Shell(): ReactNode {
         <Notices />
         <Outlet />
       </main>
+      <Suspense>{isEditing && <PreferencesDialog onClose={() => setEditing(false)} />}</Suspense>
       <CreateHost />
       <Toasts />
     </div>
   );
+}
+
+/** Time without requests after which the first screen counts as shown. */
+const quietMs = 100;
+
+/** Loads the parts that the first screen does not need. */
+function AfterFirstScreen(): ReactNode {
+  const isLoading = useRouterState({ select: ({ status }) => status !== 'idle' });
+  const isBusy = useIsFetching() > 0 || isLoading;
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    if (isBusy) return;
+    const timer = setTimeout(() => setDue(true), quietMs);
+    return () => clearTimeout(timer);
+  }, [isBusy]);
+  return <Suspense>{isDue && <Later />}</Suspense>;
 }
 
 /** Loads the page of the new version with the next screen, when nothing that was typed can be lost. */
@@ -94,9 +115,8 @@ function UnreadCount(): ReactNode {
   );
 }
 
-function WorkspaceMenu(): ReactNode {
+function WorkspaceMenu({ onPreferences }: { readonly onPreferences: () => void }): ReactNode {
   const { workspace, workspaces, member } = useSession();
-  const [theme, setTheme] = useTheme();
   const open = (id: string): void =>
     location.assign(`/?${new URLSearchParams({ workspace: id }).toString()}`);
   return (
@@ -110,11 +130,7 @@ function WorkspaceMenu(): ReactNode {
           {name}
         </MenuItem>
       ))}
-      {themes.map((one) => (
-        <MenuItem key={one} onSelect={() => setTheme(one)}>
-          {text.theme}: {text.themes[one]} {one === theme && '✓'}
-        </MenuItem>
-      ))}
+      <MenuItem onSelect={onPreferences}>{text.preferences}</MenuItem>
       <MenuItem onSelect={() => location.assign('/docs/guides')}>{text.docs}</MenuItem>
       <MenuItem onSelect={() => location.assign('/account')}>
         {text.account}: {member.name}

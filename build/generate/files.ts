@@ -5,7 +5,7 @@ import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.t
 import { resourceRoutes } from '../../core/app/features.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
-import { allScopes } from '../../core/kernel/rights/table.ts';
+import { allScopes, consentSentenceOf } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import { listFiles } from './contracts.ts';
 import { writeEvents } from './events.ts';
@@ -59,6 +59,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [`${typesFolder}/index.ts`, indexText([...library.texts().keys()])] as const,
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
     ['core/app/cli/generated/operations.ts', commandsText(commandRoutes)] as const,
+    ['dashboard/generated/scopes.ts', scopesText()] as const,
     ...listFiles(root),
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
@@ -81,6 +82,14 @@ function writeErrors(library: Library, file: string): void {
 }
 
 const wordsText = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
+
+/** Sentences of the consent page, for the form of API keys. */
+const scopesText = (): string =>
+  `import type { Scope } from '@tatami/sdk/client';
+
+  export const scopeSentences: Readonly<Record<Scope, string>> = ${JSON.stringify(
+    Object.fromEntries(allScopes.map((scope) => [scope, consentSentenceOf(scope)])),
+  )};`;
 
 function indexText(files: readonly string[]): string {
   return files

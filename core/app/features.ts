@@ -37,6 +37,7 @@ import { slaPolicies } from '../features/sla-policies/index.ts';
 import { sla } from '../features/sla/index.ts';
 import { search } from '../features/search/index.ts';
 import { inbox } from '../features/inbox/index.ts';
+import { preferences } from '../features/preferences/index.ts';
 import { notifications } from '../features/notifications/index.ts';
 import { triage } from '../features/triage/index.ts';
 import { webhooks } from '../features/webhooks/index.ts';
@@ -104,6 +105,7 @@ export const features: readonly Feature[] = [
   sla,
   search,
   inbox,
+  preferences,
   notifications,
   triage,
   events,

@@ -172,7 +172,7 @@ export const idempotencyTable = defineTable('idempotency', {
 });
 
 export const orderVersionTable = defineTable('order_versions', {
-  owner: { issues: 'id', boards: 'id', teams: 'id', projects: 'id', workspaces: 'id' },
+  owner: { issues: 'id', boards: 'id', teams: 'id', projects: 'id', members: 'id', workspaces: 'id' },
   retention: { withOwner: true },
   exported: { not: 'they order the writes of the exporting server; ranks and positions are exported' },
   log: { local: 'order of the writes of the server' },

@@ -55,6 +55,18 @@ function sessionOf(asked: SessionSource, tokens: SessionTokens, exchanged: Excha
   };
 }
 
+/** Event of the window before a confirmation of the sign-in. A form that stores its state prevents the default. */
+export const leaveEvent = 'tatami-leave';
+
+/** Stores what was typed in open forms. @returns true if there is such a form */
+export const storeForms = (): boolean => !dispatchEvent(new Event(leaveEvent, { cancelable: true }));
+
+/** Sends the person to confirm the sign-in and back to the present page. */
+export function confirmSignIn(): void {
+  storeForms();
+  leaveToSignIn('/sign-in/again');
+}
+
 const refused = 'tatami:refused';
 
 /** Tells the app that the person lacks a right, so that it reads the rights again. */

@@ -1,4 +1,4 @@
-// Objects that all screens name: teams, members, labels, workflow states, projects, cycles. They are loaded whole, once.
+// Objects that all screens name. Teams, members, labels, workflow states, projects and cycles are loaded whole, once.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Client, Cycle, Label, Member, Project, Team, WorkflowState } from '@tatami/sdk/client';
 import { useClient } from './provider.tsx';
@@ -28,3 +28,15 @@ export const useLabels = (): readonly Label[] => useQuery(labelsQuery(useClient(
 export const useStates = (): readonly WorkflowState[] => useQuery(statesQuery(useClient())).data ?? none;
 export const useProjects = (): readonly Project[] => useQuery(projectsQuery(useClient())).data ?? none;
 export const useCycles = (): readonly Cycle[] => useQuery(cyclesQuery(useClient())).data ?? none;
+
+/** Issues whose identifier or title matches, for palettes and pickers. */
+export const titlesQuery = (client: Client, input: string) =>
+  queryOptions({
+    queryKey: ['issues', 'titles', input],
+    enabled: input !== '',
+    staleTime: 10_000,
+    queryFn: async ({ signal }) => {
+      const { data } = await client.issues.titles({ q: input.slice(0, 200) }, { signal });
+      return data;
+    },
+  });

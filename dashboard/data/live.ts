@@ -29,7 +29,8 @@ const namespaces: Readonly<Record<string, readonly string[]>> = {
   automation: ['proposals', 'runs'],
   plugin: ['plugins'],
   api_key: ['api-keys'],
-  favorite: ['favorites'],
+  // Events of favorites lack the title, so they replace no object.
+  preferences: ['preferences', 'favorites'],
 };
 
 interface Identified {

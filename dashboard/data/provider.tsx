@@ -1,11 +1,12 @@
 // Makes session, client and cache available to the screens, and keeps the cache current.
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { ApiCallError, type Client, type Scope } from '@tatami/sdk/client';
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { leaveToSignIn, onRefusal, openSession, type TabSession } from './client.ts';
 import { connectFeed } from './feed.ts';
 import type { FeedMessage } from './feed-reader.ts';
 import { LiveCache } from './live.ts';
+import { LiveQueryClient } from './queries.ts';
 import type { Exchanged } from './session.ts';
 
 /** State of the connection to the event stream. */
@@ -36,7 +37,7 @@ export const useSession = (): Exchanged => useApp().session;
 /** Returns true if the role of the person allows it. The server decides about single objects. */
 export const useMay = (scope: Scope): boolean => useSession().scopes.includes(scope);
 
-export const queryClient = new QueryClient({
+export const queryClient = new LiveQueryClient({
   defaultOptions: {
     queries: {
       // Events keep the data current.

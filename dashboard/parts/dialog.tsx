@@ -28,7 +28,8 @@ export function Dialog({
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
       <Base.Portal>
-        <Base.Backdrop className={styles.backdrop} />
+        {/* Also above an outer dialog. */}
+        <Base.Backdrop className={styles.backdrop} forceRender />
         <Base.Popup
           className={`${styles.dialog} stack`}
           {...(initialFocus && { initialFocus })}

@@ -1,27 +1,55 @@
 // Labeled form fields, and the frame of a small form.
-import { useState, type ComponentProps, type ReactNode } from 'react';
+import { ApiCallError } from '@tatami/sdk/client';
+import { createContext, use, useId, useState, type ComponentProps, type ReactNode } from 'react';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
+import { messageOf } from './states.tsx';
+import { notifyProblem } from './toast.tsx';
 
 interface Labeled {
   readonly label: string;
 }
 
+/** Messages by the name of the field that the server rejected. */
+type FieldProblems = Readonly<Record<string, string>>;
+const ProblemContext = createContext<FieldProblems>({});
+
+/** Returns the properties of a field that refer to its message, and the message. */
+function useProblem(name: string | undefined): readonly [properties: object, message: ReactNode] {
+  const id = useId();
+  const problem = use(ProblemContext)[name ?? ''];
+  if (problem === undefined) return [{}, null];
+  return [
+    { 'aria-invalid': true, 'aria-describedby': id },
+    <p key={id} id={id} className="problem-text">
+      {problem}
+    </p>,
+  ];
+}
+
 export function TextField({ label, ...props }: Labeled & ComponentProps<'input'>): ReactNode {
+  const [properties, message] = useProblem(props.name);
   return (
-    <label className="field">
-      <span>{label}</span>
-      <input type="text" {...props} />
-    </label>
+    <>
+      <label className="field">
+        <span>{label}</span>
+        <input type="text" {...props} {...properties} />
+      </label>
+      {message}
+    </>
   );
 }
 
 export function TextArea({ label, ...props }: Labeled & ComponentProps<'textarea'>): ReactNode {
+  const [properties, message] = useProblem(props.name);
   return (
-    <label className="field">
-      <span>{label}</span>
-      <textarea rows={4} {...props} />
-    </label>
+    <>
+      <label className="field">
+        <span>{label}</span>
+        <textarea rows={4} {...props} {...properties} />
+      </label>
+      {message}
+    </>
   );
 }
 
@@ -32,23 +60,30 @@ interface SelectProps extends Labeled, Omit<ComponentProps<'select'>, 'onChange'
 }
 
 export function SelectField({ label, options, onPick, ...props }: SelectProps): ReactNode {
+  const [properties, message] = useProblem(props.name);
   return (
-    <label className="field">
-      <span>{label}</span>
-      <select onChange={({ target }) => onPick(target.value)} {...props}>
-        {options.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      <label className="field">
+        <span>{label}</span>
+        <select onChange={({ target }) => onPick(target.value)} {...props} {...properties}>
+          {options.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {message}
+    </>
   );
 }
 
 interface FormProps {
   readonly submit: string;
-  /** Returns null if the write failed, which the person was told; the form stays open then. */
+  /**
+   * Returns null if the write failed, which the person was told; the form stays open then. A rejection is shown at the
+   * fields that it names, or else above the buttons.
+   */
   readonly onSubmit: (fields: FormData) => Promise<unknown>;
   /** Absent for a form that is part of a screen, and has no cancel button. */
   readonly onDone?: () => void;
@@ -58,18 +93,32 @@ interface FormProps {
 /** Form of a dialog. It cannot be sent twice at once, and keeps what was typed if the write fails. */
 export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNode {
   const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<Problem>(noProblem);
+  const explain = (error: unknown, form: HTMLFormElement): void => {
+    const found = problemOf(error, form);
+    setProblem(found);
+    const [first] = Object.keys(found.fields);
+    if (first !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
+  };
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
+        // React passes the event on to the form of an outer dialog.
+        event.stopPropagation();
+        const form = event.currentTarget;
         setSending(true);
-        void onSubmit(new FormData(event.currentTarget))
+        void onSubmit(new FormData(form))
           .then((result) => result !== null && onDone?.())
+          .catch((error: unknown) => explain(error, form))
           .finally(() => setSending(false));
       }}
     >
-      {children}
+      <ProblemContext value={problem.fields}>{children}</ProblemContext>
+      <p role="alert" hidden={problem.other === ''} className="notice problem">
+        {problem.other}
+      </p>
       <div className="row">
         <Button type="submit" look="primary" disabled={isSending}>
           {submit}
@@ -79,6 +128,34 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
     </form>
   );
 }
+
+interface Problem {
+  readonly fields: FieldProblems;
+  /** Empty if the fields explain everything. */
+  readonly other: string;
+}
+
+const noProblem: Problem = { fields: {}, other: '' };
+
+/** Sorts what the server rejected by the fields of a form. */
+function problemOf(error: unknown, form: HTMLFormElement): Problem {
+  if (error instanceof ApiCallError && error.code === 'recent_sign_in_required') {
+    notifyProblem(error);
+    return noProblem;
+  }
+  const details = error instanceof ApiCallError ? error.details : [];
+  const named = details.flatMap(({ path, fix }) => {
+    const name = path?.split('.')[0] ?? '';
+    return form.elements.namedItem(name) === null ? [] : [[name, fix ?? messageOf(error)] as const];
+  });
+  const isExplained = named.length > 0 && named.length === details.length;
+  // The first message of a field stays.
+  return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : messageOf(error) };
+}
+
+/** Returns the error of a field that the form itself rejects. */
+export const fieldError = (name: string, fix: string): ApiCallError =>
+  new ApiCallError(422, { message: fix, details: [{ path: name, issue: 'invalid_format', fix }] });
 
 /** Returns a field of a form as text without surrounding space. */
 export function textOf(fields: FormData, name: string): string {

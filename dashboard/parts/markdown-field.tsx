@@ -3,6 +3,7 @@ import { useId, useState, type KeyboardEvent, type ReactNode, type Ref } from 'r
 import { text } from '../text/create.ts';
 import { Button } from './button.tsx';
 import { Markdown } from './markdown.tsx';
+import { MentionArea } from './mentions.tsx';
 
 interface MarkdownFieldProps {
   readonly label: string;
@@ -36,14 +37,7 @@ export function MarkdownField({
       {isPreview ? (
         <div className="card">{value === '' ? text.nothing : <Markdown source={value} />}</div>
       ) : (
-        <textarea
-          id={id}
-          ref={ref}
-          rows={rows}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-          onKeyDown={onKeyDown}
-        />
+        <MentionArea id={id} ref={ref} rows={rows} value={value} onChange={onChange} onKeyDown={onKeyDown} />
       )}
     </div>
   );

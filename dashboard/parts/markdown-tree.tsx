@@ -1,24 +1,54 @@
 // Turns Markdown into elements. Raw HTML becomes text, links lead only to web and mail addresses, and images of other
 // servers load on a click, so that a text neither runs code nor tells its author who reads it.
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmFromMarkdown } from 'mdast-util-gfm';
 import type { Heading, Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
-import { gfm } from 'micromark-extension-gfm';
-import { createElement, Fragment, useState, type ReactNode } from 'react';
+import { createContext, createElement, Fragment, use, useState, type ReactNode } from 'react';
 import { text } from '../text/markdown.ts';
 import { Button } from './button.tsx';
+import { treeOf } from './markdown-trees.ts';
+import { OwnImages } from './own-images.ts';
 
 /** Deeper parts are left out, because a text of brackets could nest thousands of levels. */
 const depthMax = 40;
 
-export default function MarkdownTree({ source }: { readonly source: string }): ReactNode {
-  return <>{parts(parse(source), 0)}</>;
+export interface MarkdownProps {
+  readonly source: string;
+  /** Receives the source with a task checked or unchecked. Absent for texts that the person may not change. */
+  readonly onTask?: ((source: string) => void) | undefined;
 }
 
-function parse(source: string): Root {
-  const root = fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+/** Checks the task at a place in the source. Null where tasks cannot be changed. */
+const TaskChange = createContext<((offset: number) => void) | null>(null);
+
+export default function MarkdownTree(props: MarkdownProps): ReactNode {
+  return <Elements root={use(treeOf(props.source))} {...props} />;
+}
+
+interface ElementsProps extends MarkdownProps {
+  readonly root: Root | null;
+}
+
+export function Elements({ root, source, onTask }: ElementsProps): ReactNode {
+  if (root === null)
+    return (
+      <>
+        <p className="notice">{text.tooComplex}</p>
+        <pre tabIndex={0}>{source}</pre>
+      </>
+    );
   placeHeadings(root);
-  return root;
+  return (
+    <TaskChange value={onTask ? (offset) => onTask(withTaskChanged(source, offset)) : null}>
+      {parts(root, 0)}
+    </TaskChange>
+  );
+}
+
+/** Returns the source with the first task box after an offset checked, or unchecked. */
+export function withTaskChanged(source: string, offset: number): string {
+  const changed = source
+    .slice(offset)
+    .replace(/\[([ xX\t])\]/, (_, mark: string) => (/x/i.test(mark) ? '[ ]' : '[x]'));
+  return source.slice(0, offset) + changed;
 }
 
 /** Level of the heading above a text. */
@@ -74,7 +104,7 @@ function elementOf(node: RootContent, depth: number): ReactNode {
         parts(node, depth),
       );
     case 'listItem':
-      return itemOf(node, depth);
+      return <Item node={node}>{parts(node, depth)}</Item>;
     case 'link':
       return <SafeLink to={node.url}>{parts(node, depth)}</SafeLink>;
     default:
@@ -111,13 +141,25 @@ function leafOf(node: RootContent, depth: number): ReactNode {
   }
 }
 
-function itemOf(node: ListItem, depth: number): ReactNode {
-  const box = typeof node.checked === 'boolean' && (
-    <input type="checkbox" checked={node.checked} readOnly disabled aria-label={text.task} />
+interface ItemProps {
+  readonly node: ListItem;
+  readonly children: ReactNode;
+}
+
+function Item({ node: { checked, position }, children }: ItemProps): ReactNode {
+  const change = use(TaskChange);
+  const box = typeof checked === 'boolean' && (
+    <input
+      type="checkbox"
+      aria-label={text.task}
+      checked={checked}
+      disabled={change === null}
+      onChange={() => change?.(position!.start.offset!)}
+    />
   );
   return (
     <li>
-      {box} {parts(node, depth)}
+      {box} {children}
     </li>
   );
 }
@@ -149,9 +191,11 @@ function tableOf({ children: [head, ...rows] }: Table, depth: number): ReactNode
 
 const safeProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 
+const relativeHost = 'relative.invalid';
+
 /** @returns null for an address that could run code or is none */
 function safeUrl(address: string): URL | null {
-  const url = URL.parse(address, 'https://relative.invalid');
+  const url = URL.parse(address, `https://${relativeHost}`);
   return url && safeProtocols.has(url.protocol) ? url : null;
 }
 
@@ -166,9 +210,12 @@ function SafeLink({ to, children }: { readonly to: string; readonly children: Re
 
 function SafeImage({ image: { url, alt } }: { readonly image: Image }): ReactNode {
   const [isShown, show] = useState(false);
+  const imageOf = use(OwnImages);
   const target = safeUrl(url);
   const name = alt == null || alt === '' ? text.image : alt;
-  if (!target || target.protocol !== 'https:') return name;
+  const own = imageOf(url, name);
+  if (own !== null) return own;
+  if (!target || target.protocol !== 'https:' || target.host === relativeHost) return name;
   if (isShown) return <img src={target.href} alt={name} referrerPolicy="no-referrer" />;
   return (
     <Button onClick={() => show(true)} title={target.href}>

@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test';
 import { renderToStaticMarkup } from 'react-dom/server';
-import MarkdownTree from './markdown-tree.tsx';
+import { parse } from './markdown-parse.ts';
+import { Elements, withTaskChanged } from './markdown-tree.tsx';
+import { OwnImages, type ImageOf } from './own-images.ts';
 
-const render = (source: string): string => renderToStaticMarkup(<MarkdownTree source={source} />);
+const render = (source: string): string =>
+  renderToStaticMarkup(<Elements root={parse(source)} source={source} />);
 
 const attacks = [
   '<script>alert(1)</script>',
@@ -57,6 +60,18 @@ test('an image of another server waits for a click', () => {
   expect(markup).not.toContain('<img');
 });
 
+test('an image that its screen knows is shown at once, and every other one as before', () => {
+  const imageOf: ImageOf = (src, name) => (src === '/own' ? <b>{name}</b> : null);
+  const source = '![mine](/own) ![other](/other) ![far](https://images.example/a.png)';
+  const shown = renderToStaticMarkup(
+    <OwnImages value={imageOf}>
+      <Elements root={parse(source)} source={source} />
+    </OwnImages>,
+  );
+  expect(shown).toContain('<b>mine</b> other ');
+  expect(shown).toContain('far: Load image from images.example');
+});
+
 test('identifiers of issues are links, in text alone', () => {
   expect(render('see ENG-42')).toBe('<p>see <a href="/issues/ENG-42">ENG-42</a></p>');
   expect(render('`ENG-42`')).toBe('<p><code>ENG-42</code></p>');
@@ -77,4 +92,17 @@ test('headings follow those of the page without a gap', () => {
     [...render(source).matchAll(/<(h\d)/g)].map(([, tag]) => tag!);
   expect(levelsOf('# a\n### b\n# c')).toEqual(['h3', 'h4', 'h3']);
   expect(levelsOf('### a\n# b')).toEqual(['h3', 'h3']);
+});
+
+test('a text with too many parts has no tree', () => {
+  const source = 'a\n\n'.repeat(10);
+  expect(parse(source, 21)).not.toBeNull();
+  expect(parse(source, 20)).toBeNull();
+});
+
+test('checking a task changes the box of this task alone', () => {
+  const source = '[x] no task\n\n- [ ] first\n  1. [X] nested\n';
+  const first = source.indexOf('- [ ]');
+  expect(withTaskChanged(source, first)).toBe(source.replace('- [ ]', '- [x]'));
+  expect(withTaskChanged(source, source.indexOf('1. [X]'))).toBe(source.replace('[X]', '[ ]'));
 });

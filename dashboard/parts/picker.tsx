@@ -1,8 +1,9 @@
 // Button that opens a searchable list, for one value (a state, a member) or for several (labels).
 import { Combobox } from '@base-ui/react/combobox';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { text } from '../text/common.ts';
 import { buttonClass } from './button.tsx';
+import { useShortcuts } from './shortcuts.ts';
 import styles from './parts.module.css';
 
 export interface Choice {
@@ -20,6 +21,8 @@ interface PickerProps {
   readonly choices: readonly Choice[];
   /** Called when the list opens, for choices that are loaded then. */
   readonly onOpen?: () => void;
+  /** Key that opens the list. */
+  readonly shortcut?: string | undefined;
 }
 
 interface OneProps extends PickerProps {
@@ -34,7 +37,23 @@ interface ManyProps extends PickerProps {
 
 const nameOf = ({ name }: Choice): string => name;
 
+interface OpenState {
+  readonly open: boolean;
+  onOpenChange(open: boolean): void;
+}
+
+function useOpen({ label, shortcut, onOpen }: PickerProps): OpenState {
+  const [open, setOpen] = useState(false);
+  const onOpenChange = (isOpen: boolean): void => {
+    setOpen(isOpen);
+    if (isOpen) onOpen?.();
+  };
+  useShortcuts(shortcut === undefined ? [] : [{ keys: shortcut, label, run: () => onOpenChange(true) }]);
+  return { open, onOpenChange };
+}
+
 export function Picker({ value, onPick, ...props }: OneProps): ReactNode {
+  const open = useOpen(props);
   const chosen = props.choices.find(({ id }) => id === value) ?? null;
   return (
     <Combobox.Root
@@ -43,7 +62,8 @@ export function Picker({ value, onPick, ...props }: OneProps): ReactNode {
       onValueChange={(choice: Choice | null) => choice && onPick(choice.id)}
       itemToStringLabel={nameOf}
       isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
-      onOpenChange={(open) => open && props.onOpen?.()}
+      autoHighlight
+      {...open}
     >
       <Parts {...props} shown={chosen ? [chosen] : []} />
     </Combobox.Root>
@@ -51,6 +71,7 @@ export function Picker({ value, onPick, ...props }: OneProps): ReactNode {
 }
 
 export function MultiPicker({ values, onPick, ...props }: ManyProps): ReactNode {
+  const open = useOpen(props);
   const chosen = props.choices.filter(({ id }) => values.includes(id));
   return (
     <Combobox.Root
@@ -60,7 +81,8 @@ export function MultiPicker({ values, onPick, ...props }: ManyProps): ReactNode 
       onValueChange={(choices: Choice[]) => onPick(choices.map(({ id }) => id))}
       itemToStringLabel={nameOf}
       isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
-      onOpenChange={(open) => open && props.onOpen?.()}
+      autoHighlight
+      {...open}
     >
       <Parts {...props} shown={chosen} />
     </Combobox.Root>

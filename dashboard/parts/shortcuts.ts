@@ -1,6 +1,7 @@
 // Keyboard shortcuts of the screens. They are inert while the person types and while a dialog is open, unless they have
 // a modifier, and can be switched off in the preferences.
 import { useEffect, useRef } from 'react';
+import { preferences } from '../data/preferences.ts';
 
 export interface Shortcut {
   /** Key as in `KeyboardEvent.key`, in lower case, with `mod+` for Ctrl or ⌘ and `shift+`: `c`, `shift+j`, `mod+k`. */
@@ -15,15 +16,6 @@ interface Registered {
 }
 
 const active: Registered[] = [];
-const offKey = 'tatami.shortcuts';
-
-/** Returns false if the person switched shortcuts without a modifier off. */
-export const areShortcutsOn = (): boolean => localStorage.getItem(offKey) !== 'off';
-
-/** Switches shortcuts without a modifier on or off (WCAG 2.2, 2.1.4). */
-export function switchShortcuts(on: boolean): void {
-  localStorage.setItem(offKey, on ? 'on' : 'off');
-}
 
 /** Returns the shortcuts that work now. */
 export function activeShortcuts(): readonly Shortcut[] {
@@ -65,7 +57,8 @@ export function startShortcuts(): void {
     const isElsewhere =
       isTyping(event) ||
       document.querySelector('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]') !== null;
-    if (isPlain && (isElsewhere || !areShortcutsOn())) return;
+    // WCAG 2.2, 2.1.4 requires that shortcuts without a modifier can be switched off.
+    if (isPlain && (isElsewhere || !preferences().singleKeyShortcuts)) return;
     const shortcut = activeShortcuts().find((one) => one.keys === keys);
     if (!shortcut) return;
     event.preventDefault();

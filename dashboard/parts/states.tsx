@@ -1,7 +1,7 @@
 // Loading, empty and error states, and the frame of a screen.
 import { ApiCallError } from '@tatami/sdk/client';
 import { useEffect, type ReactNode } from 'react';
-import { leaveToSignIn } from '../data/client.ts';
+import { confirmSignIn } from '../data/client.ts';
 import { text } from '../text/common.ts';
 import { Button, buttonClass } from './button.tsx';
 import styles from './parts.module.css';
@@ -136,7 +136,7 @@ function Explanation({ error, retry }: FailedProps): ReactNode {
       {error instanceof ApiCallError && error.requestId !== null && (
         <p className="soft">{text.requestId(error.requestId)}</p>
       )}
-      {isOld && <Button onClick={() => leaveToSignIn('/sign-in/again')}>{text.confirmSignIn}</Button>}
+      {isOld && <Button onClick={confirmSignIn}>{text.confirmSignIn}</Button>}
       {!isOld && retry && <Button onClick={retry}>{text.retry}</Button>}
     </>
   );

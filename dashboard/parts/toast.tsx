@@ -1,7 +1,7 @@
 // Short messages after an action. Screen readers announce them.
 import { ApiCallError } from '@tatami/sdk/client';
 import { useSyncExternalStore, type ReactNode } from 'react';
-import { leaveToSignIn, noteRefusal } from '../data/client.ts';
+import { confirmSignIn, noteRefusal, storeForms } from '../data/client.ts';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -39,11 +39,12 @@ export function notify(message: string, action: Toast['action'] = null): void {
   add({ message, isProblem: false, action });
 }
 
-/** Shows why a write failed, and what to do. */
+/** Shows why a write failed, and what to do. An open form that can be restored gives way to the confirmation at once. */
 export function notifyProblem(error: unknown): void {
   const isStale = error instanceof ApiCallError && error.code === 'recent_sign_in_required';
   if (error instanceof ApiCallError && error.status === 403 && !isStale) noteRefusal();
-  const action = isStale ? { label: text.confirmSignIn, run: () => leaveToSignIn('/sign-in/again') } : null;
+  if (isStale && storeForms()) return confirmSignIn();
+  const action = isStale ? { label: text.confirmSignIn, run: confirmSignIn } : null;
   add({ message: isStale ? text.confirmSignInHint : messageOf(error), isProblem: true, action });
 }
 

@@ -39,6 +39,8 @@ export const text = {
   limit: 'Limit',
   limitOf: (column: string) => `Limit of ${column}`,
   hidden: 'Hidden',
+  hiddenColumns: 'Hidden columns',
+  hiddenName: (column: string) => `${column} (hidden)`,
   hide: (column: string) => `Hide ${column}`,
   settings: 'Settings',
   settingsOf: (name: string) => `Settings of ${name}`,

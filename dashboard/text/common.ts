@@ -2,6 +2,7 @@
 export const text = {
   product: 'Tatami',
   search: 'Search',
+  findIssue: 'Identifier or words of the title',
   noMatch: 'No match',
   none: 'None',
   cancel: 'Cancel',
@@ -23,7 +24,7 @@ export const text = {
   notFoundHint: 'This page does not exist, or you have no access to it.',
   home: 'Go to your issues',
   somethingFailed: 'Something went wrong',
-  offlineWrite: 'The server does not answer. Nothing was saved. Try again when you are online.',
+  offlineWrite: 'The server does not answer, so the change may be lost. Try again when you are online.',
   requestId: (id: string) => `Request ${id}`,
   confirmSignIn: 'Confirm your sign-in',
   confirmSignInHint: 'This change needs a recent sign-in. You return to this page afterwards.',

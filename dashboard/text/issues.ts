@@ -2,7 +2,7 @@
 export const text = {
   title: 'Issues',
   myIssues: 'My issues',
-  mine: { assigned: 'Assigned', created: 'Created' },
+  mine: { assigned: 'Assigned', created: 'Created', subscribed: 'Subscribed' },
   parts: 'Part of my issues',
   count: (count: number) => `${count} ${count === 1 ? 'issue' : 'issues'}`,
   filters: 'Filters',
@@ -47,6 +47,8 @@ export const text = {
     dueDate: 'Due date',
     title: 'Title',
   },
+  layout: 'Layout',
+  layouts: { list: 'List', board: 'Board' },
   showFields: 'Fields',
   shownFields: 'Fields of the rows',
   defaultFields: 'Restore the default',

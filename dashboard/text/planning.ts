@@ -1,3 +1,6 @@
+const unfinished = (count: number): string =>
+  `${count} unfinished ${count === 1 ? 'issue moves' : 'issues move'}`;
+
 /** Texts of cycles, projects, releases and SLA. */
 export const text = {
   cycles: 'Cycles',
@@ -16,10 +19,15 @@ export const text = {
   cycleStarted: (name: string) => `${name} started.`,
   cycleCompleted: (name: string) => `${name} completed.`,
   rolloverTitle: 'Complete the cycle?',
-  rollover: (count: number) =>
-    count === 0
-      ? 'All issues are finished. Nothing rolls over.'
-      : `${count} unfinished ${count === 1 ? 'issue rolls' : 'issues roll'} over to the next cycle of the team.`,
+  nothingRolls: 'All issues are finished. Nothing rolls over.',
+  rollsTo: (count: number, name: string) => `${unfinished(count)} to ${name}.`,
+  rollsNowhere: (count: number) =>
+    `${unfinished(count)} out of the cycle, because the team has no next one. Create it first to roll them over.`,
+  rollsNotOver: (count: number) =>
+    `${count} unfinished ${count === 1 ? 'issue stays' : 'issues stay'} in the cycle, because the team does not roll issues over.`,
+  unfinished: 'Unfinished issues',
+  staysInCycle: 'stays',
+  leavesCycle: 'to no cycle',
   rolledOver: 'Rolled over',
   rolledTo: (name: string) => `to ${name}`,
   noNext: 'The team had no next cycle.',
@@ -65,6 +73,10 @@ export const text = {
   postUpdate: 'Post update',
   update: 'Update',
   noUpdates: 'No updates yet.',
+  editUpdate: 'Edit update',
+  deleteUpdate: 'Delete update',
+  deleteUpdateHint: 'The update cannot be restored. The project keeps its health.',
+  updateDeleted: 'The update was deleted.',
   milestones: 'Milestones',
   newMilestone: 'New milestone',
   noMilestones: 'No milestones yet.',
@@ -98,8 +110,14 @@ export const text = {
   draftNotes: 'Draft notes from issues',
   saveNotes: 'Save notes',
   moveTo: (stage: string) => `Move to ${stage}`,
-  addIssue: 'Add issue',
+  addIssues: 'Add issues',
   issueIdentifier: 'Identifier of the issue, such as ENG-42',
+  titleOrIdentifier: 'Title or identifier',
+  foundIssues: 'Found issues',
+  add: 'Add',
+  added: 'Added',
+  addOne: (identifier: string) => `Add ${identifier}`,
+  isAdded: (identifier: string) => `${identifier} is in the release`,
   removeIssue: (identifier: string) => `Remove ${identifier} from the release`,
 
   sla: 'SLA',
@@ -124,7 +142,20 @@ export const text = {
   allStates: 'All states',
   allTeams: 'All teams',
   off: 'Off',
-  noPolicies: 'No SLA policies. Create one with the API or the command line.',
+  noPolicies: 'No SLA policies yet.',
+  newPolicy: 'New policy',
+  editPolicy: (name: string) => `Edit ${name}`,
+  deletePolicy: (name: string) => `Delete ${name}?`,
+  deletePolicyHint: 'Running clocks of the policy are canceled. The policy cannot be restored.',
+  targetMinutes: 'Target in minutes',
+  atRiskMinutes: 'Warning before the target, in minutes',
+  warns: (duration: string) => `warns ${duration} before`,
+  policyFilter: 'Issues that the policy applies to; all without a filter:',
+  calendar: 'Calendar',
+  aroundTheClock: 'Around the clock',
+  pausedIn: 'Paused in',
+  position: 'Position; the first policy that matches applies',
+  policyEnabled: 'Applies to issues',
   issue: 'Issue',
   assignee: 'Assignee',
 } as const;

@@ -31,6 +31,7 @@ export const text = {
   outdated: 'A new version of Tatami is running.',
   reload: 'Reload',
   shortcuts: 'Keyboard shortcuts',
+  preferences: 'Preferences',
   theme: 'Theme',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
 } as const;

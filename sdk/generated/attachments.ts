@@ -59,3 +59,10 @@ export interface AttachmentCreate {
   /** URL of the link; null for a file. A URL that begins with https:// or http://. */
   url: string | null;
 }
+
+export interface AttachmentUrl {
+  /** URL of the content, which needs no token. Anyone who knows it can read the file. */
+  readonly url: string;
+  /** Time at which the URL expires, within five minutes. RFC 3339, UTC. */
+  readonly expiresAt: string;
+}

@@ -16,6 +16,10 @@ export interface AuditLogQuery {
   target?: string | undefined;
   /** Only entries with this event type. */
   action?: EventType | undefined;
+  /** Only events at or after this time, RFC 3339. */
+  since?: string | undefined;
+  /** Only events before this time, RFC 3339. */
+  until?: string | undefined;
 }
 
 export interface AuditEntry {

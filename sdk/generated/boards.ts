@@ -146,10 +146,10 @@ export interface BoardPatch {
 export interface BoardCardsQuery {
   /** Maximum number of cards returned per column, or per lane of a column. */
   perColumn?: number | undefined;
-  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
-  asOf?: string | undefined;
   /** Comma-separated fields to return for each card. */
   fields?: string | readonly string[] | undefined;
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
+  asOf?: string | undefined;
 }
 
 /** List the cards of a column, in board order. */
@@ -162,10 +162,10 @@ export interface BoardColumnCardsQuery {
   cursor?: string | undefined;
   /** Key of a swimlane, to list only its cards. */
   lane?: string | undefined;
-  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
-  asOf?: string | undefined;
   /** Comma-separated fields to return for each card. */
   fields?: string | readonly string[] | undefined;
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
+  asOf?: string | undefined;
 }
 
 /** Move a card. */

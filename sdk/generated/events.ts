@@ -8,6 +8,7 @@ import type { Board } from './boards.ts';
 import type { Calendar } from './calendars.ts';
 import type { Comment } from './comments.ts';
 import type { Cycle } from './cycles.ts';
+import type { Favorite } from './favorites.ts';
 import type { Field } from './fields.ts';
 import type { Grant } from './grants.ts';
 import type { InboxItem, MemberInboxPreferences } from './inbox.ts';
@@ -19,6 +20,7 @@ import type { Milestone } from './milestones.ts';
 import type { OAuthApp } from './oauth-apps.ts';
 import type { Pipeline } from './pipelines.ts';
 import type { Plugin } from './plugins.ts';
+import type { MemberPreferences } from './preferences.ts';
 import type { StatusUpdate } from './project-updates.ts';
 import type { Project } from './projects.ts';
 import type { Proposal } from './proposals.ts';
@@ -45,6 +47,10 @@ export interface EventsQuery {
   cursor?: string | undefined;
   /** Id of the log generation that the sequences belong to; a restore starts a new one. */
   generation?: string | undefined;
+  /** Only events at or after this time, RFC 3339. */
+  since?: string | undefined;
+  /** Only events before this time, RFC 3339. */
+  until?: string | undefined;
   /** Event types or patterns such as `issue.*`, comma-separated. */
   types?: string | readonly EventPattern[] | undefined;
 }
@@ -171,6 +177,9 @@ export const EVENT_TYPES = [
   'inbox.item_updated',
   'inbox.item_read',
   'inbox.item_archived',
+  'preferences.favorite_added',
+  'preferences.favorite_moved',
+  'preferences.favorite_removed',
   'webhook.created',
   'webhook.ping',
   'webhook.updated',
@@ -187,6 +196,7 @@ export const EVENT_TYPES = [
   'inbox.preferences_updated',
   'system.problem_raised',
   'system.problem_cleared',
+  'preferences.updated',
   'automation.undone',
   'automation.run',
   'automation.failed',
@@ -221,6 +231,7 @@ export type EventPattern =
   | 'sla_policy.*'
   | 'sla.*'
   | 'inbox.*'
+  | 'preferences.*'
   | 'webhook.*'
   | 'automation.*'
   | 'plugin.*'
@@ -341,6 +352,9 @@ export interface EventData {
   'inbox.item_updated': Changed<InboxItem>;
   'inbox.item_read': Changed<InboxItem>;
   'inbox.item_archived': Changed<InboxItem>;
+  'preferences.favorite_added': Favorite;
+  'preferences.favorite_moved': Changed<Favorite>;
+  'preferences.favorite_removed': Changed<Favorite>;
   'webhook.created': Webhook;
   'webhook.ping': Webhook;
   'webhook.updated': Changed<Webhook>;
@@ -357,6 +371,7 @@ export interface EventData {
   'inbox.preferences_updated': MemberInboxPreferences;
   'system.problem_raised': SystemProblem;
   'system.problem_cleared': SystemProblem;
+  'preferences.updated': MemberPreferences;
   'automation.undone': AutomationUndone;
   'automation.run': AutomationRun;
   'automation.failed': AutomationRun;

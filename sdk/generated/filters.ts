@@ -543,6 +543,21 @@ export interface InboxItemFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface FavoriteFilter {
+  readonly and?: readonly FavoriteFilter[] | undefined;
+  readonly or?: readonly FavoriteFilter[] | undefined;
+  readonly not?: FavoriteFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly type?:
+    Test<'issue' | 'view' | 'board' | 'project' | 'cycle' | 'release' | null, OrderedValueTests> | undefined;
+  readonly targetId?: Test<string | null, TextTests> | undefined;
+  readonly position?: Test<number | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface WebhookFilter {
   readonly and?: readonly WebhookFilter[] | undefined;
   readonly or?: readonly WebhookFilter[] | undefined;
@@ -655,6 +670,23 @@ export interface SystemProblemFilter {
   readonly message?: Test<string | null, TextTests> | undefined;
   readonly since?: Test<string | null, OrderedValueTests> | undefined;
   readonly until?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface MemberPreferencesFilter {
+  readonly and?: readonly MemberPreferencesFilter[] | undefined;
+  readonly or?: readonly MemberPreferencesFilter[] | undefined;
+  readonly not?: MemberPreferencesFilter | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly theme?: Test<'system' | 'light' | 'dark' | null, ValueTests> | undefined;
+  readonly density?: Test<'comfortable' | 'compact' | null, ValueTests> | undefined;
+  readonly singleKeyShortcuts?: Test<boolean | null, ValueTests> | undefined;
+  readonly startPage?:
+    | Test<
+        'my_issues' | 'inbox' | 'triage' | 'issues' | 'boards' | 'cycles' | 'projects' | 'releases' | null,
+        ValueTests
+      >
+    | undefined;
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
@@ -810,6 +842,9 @@ export interface EventFilters {
   readonly 'inbox.item_updated': InboxItemFilter;
   readonly 'inbox.item_read': InboxItemFilter;
   readonly 'inbox.item_archived': InboxItemFilter;
+  readonly 'preferences.favorite_added': FavoriteFilter;
+  readonly 'preferences.favorite_moved': FavoriteFilter;
+  readonly 'preferences.favorite_removed': FavoriteFilter;
   readonly 'webhook.created': WebhookFilter;
   readonly 'webhook.ping': WebhookFilter;
   readonly 'webhook.updated': WebhookFilter;
@@ -826,6 +861,7 @@ export interface EventFilters {
   readonly 'inbox.preferences_updated': MemberInboxPreferencesFilter;
   readonly 'system.problem_raised': SystemProblemFilter;
   readonly 'system.problem_cleared': SystemProblemFilter;
+  readonly 'preferences.updated': MemberPreferencesFilter;
   readonly 'automation.undone': AutomationUndoneFilter;
   readonly 'automation.run': AutomationRunFilter;
   readonly 'automation.failed': AutomationRunFilter;

@@ -128,6 +128,12 @@ export interface InboxItemPatch {
   archived?: boolean | undefined;
 }
 
+/** Count the unread items of your inbox. */
+export interface InboxItemUnreadCountQuery {
+  /** `asOf` of an earlier response for this inbox. */
+  changedSince?: string | undefined;
+}
+
 /** Replace your notification preferences. */
 export interface InboxItemPreferencesPut {
   /** Notifications about issues that are assigned to the member. */
@@ -173,6 +179,10 @@ export interface MemberInboxPreferences {
 export interface InboxUnread {
   /** Number of unread items that are neither archived nor snoozed. */
   readonly unread: number;
+  /** True if an item was created or changed, or the number of unread items differs, since `changedSince`; null without `changedSince`. */
+  readonly changed: boolean | null;
+  /** Opaque marker of this state of the inbox, for `changedSince` of a later request. */
+  readonly asOf: string;
 }
 
 export interface InboxRead {

@@ -12,7 +12,7 @@ import type {
   ApiKeyRoll,
   ApiKeyRolled,
 } from './api-keys.ts';
-import type { Attachment, AttachmentCreate, AttachmentQuery } from './attachments.ts';
+import type { Attachment, AttachmentCreate, AttachmentQuery, AttachmentUrl } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
@@ -49,6 +49,7 @@ import type {
 } from './cycles.ts';
 import type { DeliveriesQuery, DeliveryDetail } from './deliveries.ts';
 import type { EventsQuery, EventsSample, SampleSent } from './events.ts';
+import type { Favorite, FavoriteCreate, FavoritePatch, FavoriteQuery } from './favorites.ts';
 import type { Field, FieldCreate, FieldPatch, FieldQuery } from './fields.ts';
 import type { Grant, GrantPatch, GrantQuery } from './grants.ts';
 import type {
@@ -56,6 +57,7 @@ import type {
   InboxItemPatch,
   InboxItemPreferencesPut,
   InboxItemQuery,
+  InboxItemUnreadCountQuery,
   InboxPreferences,
   InboxRead,
   InboxUnread,
@@ -63,6 +65,9 @@ import type {
 import type {
   Issue,
   IssueAsOf,
+  IssueBoard,
+  IssueBoardColumnQuery,
+  IssueBoardQuery,
   IssueBulk,
   IssueBulkChanged,
   IssueBulkCreated,
@@ -90,7 +95,7 @@ import type {
   TrailRoot,
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
-import type { Me } from './me.ts';
+import type { Me, MePreferencesPut, Preferences } from './me.ts';
 import type { Invitation, Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
 import type {
@@ -385,7 +390,17 @@ export interface Operations {
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
-    /** Find issues by identifier or by the beginnings of words in the title. */
+    /** Get the issues of a list in columns, with card counts and the first cards. Takes the filters of the list, and returns the columns that a stored board with the same settings has. Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. */
+    board(query?: IssueBoardQuery, options?: CallOptions): Promise<IssueBoard>;
+    /** List the issues of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. Takes the filters, `groupBy`, `swimlanes` and `sort` of the board. */
+    boardColumn(
+      column: string,
+      query?: IssueBoardColumnQuery & { fields?: never },
+      options?: CallOptions,
+    ): List<BoardCard>;
+    /** List the issues of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. Takes the filters, `groupBy`, `swimlanes` and `sort` of the board. */
+    boardColumn(column: string, query: IssueBoardColumnQuery, options?: CallOptions): List<Chosen<BoardCard>>;
+    /** Find issues by identifier or by the beginnings of words in the title. The issue with the identifier comes first, followed by those whose identifier begins with it: `ENG-1` also finds ENG-12. */
     titles(query: IssueTitlesQuery, options?: CallOptions): Promise<IssueTitles>;
     /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
@@ -429,6 +444,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Attachment>;
     /** Delete an attachment. Guests can delete only their own attachments. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Get a short-lived URL of a file. Browsers show a PNG, JPEG, GIF, WebP or AVIF image at the URL, and download all other files. The URL stops working when the caller loses access to the issue, or when the key, grant or session of the caller ends. */
+    url(id: string, options?: CallOptions): Promise<AttachmentUrl>;
   };
   readonly relations: {
     /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
@@ -647,8 +664,8 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<InboxItem>;
     /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
-    /** Count the unread items of your inbox. */
-    unreadCount(options?: CallOptions): Promise<InboxUnread>;
+    /** Count the unread items of your inbox. Returns a marker of the state of the inbox as `asOf`. A later request with it as `changedSince` returns if the inbox has changed since, at a lower cost than a list. */
+    unreadCount(query?: InboxItemUnreadCountQuery, options?: CallOptions): Promise<InboxUnread>;
     /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
     readAll(options?: WriteOptions): Promise<InboxRead>;
     readonly preferences: {
@@ -658,6 +675,18 @@ export interface Operations {
       put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
     };
   };
+  readonly favorites: {
+    /** List your favorites, in order. */
+    list(query?: FavoriteQuery, options?: CallOptions): List<Favorite>;
+    /** Add a favorite. If the object is already a favorite, returns that favorite unchanged (200). A member has at most 100 favorites. */
+    create(body: FavoriteCreate, options?: WriteOptions): Promise<Favorite>;
+    /** Get a favorite. */
+    get(id: string, options?: CallOptions): Promise<Favorite>;
+    /** Move a favorite among the others. */
+    update(id: string, body: FavoritePatch, options?: ChangeOptions): Promise<Favorite>;
+    /** Remove a favorite. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
   readonly auditLog: {
     /** List audit log entries, newest first. */
     list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
@@ -665,6 +694,16 @@ export interface Operations {
   readonly search: {
     /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
+  };
+  readonly me: {
+    readonly preferences: {
+      /** Get your preferences for the web app. */
+      get(options?: CallOptions): Promise<Preferences>;
+      /** Replace your preferences for the web app. Omitted preferences return to their defaults. */
+      put(body?: MePreferencesPut, options?: WriteOptions): Promise<Preferences>;
+    };
+    /** Get the member, workspace, scopes and rate limits of this request. */
+    get(options?: CallOptions): Promise<Me>;
   };
   readonly events: {
     /** Read the event feed, oldest first. Returns the ids, payloads and sequences that webhooks carry. `after` is an event id, a sequence (with the `generation` it was read in) or a cursor. If a restore removed that position from the log, the error `history_changed` names the sequence to continue after. */
@@ -677,10 +716,6 @@ export interface Operations {
   readonly usage: {
     /** Get the usage of the workspace in the last hour, by caller. */
     get(options?: CallOptions): Promise<Usage>;
-  };
-  readonly me: {
-    /** Get the member, workspace, scopes and rate limits of this request. */
-    get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {
     /** List webhook endpoints, newest first. */

@@ -35,6 +35,8 @@ export type Scope =
   | 'labels:write'
   | 'inbox:read'
   | 'inbox:write'
+  | 'preferences:read'
+  | 'preferences:write'
   | 'webhooks:read'
   | 'webhooks:write'
   | 'proposals:read'

@@ -133,6 +133,8 @@ export interface ViewIssuesQuery {
   duplicateOf?: string | undefined;
   /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
+  /** Member who is subscribed to the listed issues. An id with the prefix usr_, or `me` for the caller. */
+  subscriber?: string | undefined;
   /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */

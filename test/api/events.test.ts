@@ -192,3 +192,82 @@ test('an event shows names as they were at its time, also after a rename', async
   await app.call('PATCH', `/api/v1/teams/${app.workspace.teamId}`, { name: 'Renamed' });
   expect(await digest()).toBe(before);
 });
+
+const times = { early: '', middle: '', late: '' };
+const listed = async (path: string, query: string): Promise<Json> =>
+  (await app.call('GET', `/api/v1/${path}?limit=2&${query}`)).json;
+const allOf = async (path: string, query: string): Promise<string[]> => {
+  const names: string[] = [];
+  for (let after = ''; ;) {
+    const { data, pageInfo } = await listed(path, query + after);
+    names.push(...data.map(({ target, data }: Json) => target?.id ?? data.id));
+    if (!pageInfo.hasNextPage) return names;
+    after = `&after=${pageInfo.endCursor}`;
+  }
+};
+
+test('`since` and `until` bound the feed and the audit log, over all pages', async () => {
+  const now = (): string => new Date(app.clock.now()).toISOString();
+  const labels: string[] = [];
+  const create = async (name: string): Promise<void> =>
+    void labels.push((await app.call('POST', '/api/v1/labels', { name })).json.id);
+  app.clock.advance(60_000);
+  times.early = now();
+  for (const name of ['first', 'second', 'third']) await create(name);
+  app.clock.advance(60_000);
+  times.middle = now();
+  await create('fourth');
+  app.clock.advance(60_000);
+  times.late = now();
+  const between = (since: string, until: string): string => `since=${since}&until=${until}`;
+  const [three, four] = [labels.slice(0, 3), labels];
+  expect(await allOf('events', between(times.early, times.middle))).toEqual(three);
+  expect(await allOf('audit-log', between(times.early, times.middle))).toEqual(three.toReversed());
+  expect(await allOf('events', `since=${times.early}`)).toEqual(four);
+  expect(await allOf('audit-log', `since=${times.early}`)).toEqual(four.toReversed());
+  expect((await allOf('events', `until=${times.middle}`)).at(-1)).toBe(three[2]!);
+  expect((await allOf('audit-log', `until=${times.middle}`))[0]).toBe(three[2]!);
+  for (const path of ['events', 'audit-log']) {
+    expect(await allOf(path, between(times.middle, times.middle))).toEqual([]);
+    expect(await allOf(path, `since=${times.late}`)).toEqual([]);
+    expect(await allOf(path, 'until=2000-01-01T00:00:00Z')).toEqual([]);
+  }
+});
+
+test('a cursor of the feed continues behind a range that ends in the future', async () => {
+  const query = `since=${times.late}&until=2027-01-01T00:00:00Z`;
+  const { data, pageInfo } = await listed('events', query);
+  expect([data, pageInfo.hasNextPage]).toEqual([[], false]);
+  const { json: label } = await app.call('POST', '/api/v1/labels', { name: 'fifth' });
+  const next = await listed('events', `${query}&after=${pageInfo.endCursor}`);
+  expect(next.data.map((event: Json) => event.data.id)).toEqual([label.id]);
+});
+
+test('a range that ends before it starts, or without a time, names the parameter at fault', async () => {
+  for (const path of ['events', 'audit-log']) {
+    const of = async (query: string): Promise<Json> => (await listed(path, query)).error.details;
+    expect(await of(`since=${times.late}&until=${times.early}`)).toEqual([
+      {
+        path: 'until',
+        issue: 'too_small',
+        fix: 'Send an `until` at or after `since`.',
+      },
+    ]);
+    expect(await of('since=yesterday')).toMatchObject([{ path: 'since', issue: 'invalid_format' }]);
+  }
+});
+
+test('a page of a range in a long log costs a few look-ups by sequence', async () => {
+  const batch = Array.from({ length: 100 }, (_, n) => ({ team: 'ENG', title: `Bulk ${n}` }));
+  // A page examines at most 5,000 events, so it would be empty if it began at the end of the log.
+  for (let n = 0; n < 26; n++) await app.call('POST', '/api/v1/issues/bulk', { issues: batch });
+  for (let n = 0; n < 26; n++) await app.call('POST', '/api/v1/issues/bulk', { issues: batch });
+  expect(await app.lastSequence()).toBeGreaterThan(5_200);
+  const range = `since=${times.middle}&until=${times.late}&action=label.created`;
+  expect((await listed('audit-log', range)).data).toHaveLength(1);
+  app.clock.advance(60_000);
+  const { json: label } = await app.call('POST', '/api/v1/labels', { name: 'last' });
+  const since = new Date(app.clock.now()).toISOString();
+  const feed = await listed('events', `since=${since}&types=label.*`);
+  expect(feed.data.map((event: Json) => event.data.id)).toEqual([label.id]);
+});

@@ -17,6 +17,7 @@ const writtenOut = [
   'reaction',
   'subscriber',
   'inbox_item',
+  'favorite',
   'project',
   'project_update',
   'milestone',

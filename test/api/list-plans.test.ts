@@ -108,6 +108,19 @@ for (const [name, query, index] of flat)
     expect(deep.plan).not.toContain('TEMP B-TREE');
   });
 
+test('the list of a subscriber starts from the issues of that member, in any order', async () => {
+  for (const sort of ['-createdAt', 'priority', 'title']) {
+    const { plan, all } = await planOf(`subscriber=me&sort=${sort}`);
+    expect([sort, plan]).toEqual([sort, expect.stringContaining('PRIMARY KEY (workspace_id=? AND id=?)')]);
+    const reads = all.filter((detail) => /^SEARCH [is] USING/.test(detail));
+    expect(reads.map((detail) => /INDEX (\w+)/.exec(detail)?.[1])).toEqual([
+      'subscribers_member',
+      'issues_creator',
+      'subscribers_one',
+    ]);
+  }
+});
+
 test('sorts by state and by assignee look up each name by id, and run off the event loop', async () => {
   for (const [sort, table] of [
     ['state', 's'],

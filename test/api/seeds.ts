@@ -119,6 +119,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     // A board of all issues, grouped by state type.
     board: (await create('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
     view: (await create('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
+    favorite: (await create('/favorites', { type: 'issue', targetId: issue.id })).id,
     backtest: (await create(`/plugins/${plugin.id}/backtests`, {})).id,
     subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
     oauth_app: (await create('/oauth-apps', { name: `App of ${team}`, redirectUris: ['https://a.example/'] }))

@@ -14,7 +14,7 @@ let seeds: Seeds;
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 
 /** Lists with a fixed order. */
-const ordered = ['inbox', 'relations'];
+const ordered = ['favorites', 'inbox', 'relations'];
 /** Tables without a limit on their rows in a workspace. */
 const growing = ['attachments', 'comments', 'project_updates', 'sla_clocks'];
 

@@ -62,21 +62,29 @@ export async function isSettled(page: Page): Promise<void> {
 }
 
 /** Rules of WCAG 2.2 up to level AA, and the best practices of axe. */
-const runOf = (rule: string | undefined): string => {
+const runOf = (rule: string | undefined, within: string | undefined): string => {
   const only = rule === undefined ? '' : `runOnly: { type: 'rule', values: ['${rule}'] }, `;
-  return `axe.run(document, { ${only}resultTypes: ['violations'] }).then(({ violations }) =>
+  const part = within === undefined ? 'document' : `document.querySelector('${within}')`;
+  return `axe.run(${part}, { ${only}resultTypes: ['violations'] }).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
 };
 
 /**
  * Uses the inspector protocol, because the content security policy of the page rejects injected scripts of
  * Playwright.
+ * @param rule the only rule to check; by default all
+ * @param within selector of the part of the page to check; by default all of it
  */
-export async function violationsOf(context: BrowserContext, page: Page, rule?: string): Promise<string[]> {
+export async function violationsOf(
+  context: BrowserContext,
+  page: Page,
+  rule?: string,
+  within?: string,
+): Promise<string[]> {
   const inspector = await context.newCDPSession(page);
   try {
     const { result, exceptionDetails } = await inspector.send('Runtime.evaluate', {
-      expression: `${axe.source};\n${runOf(rule)}`,
+      expression: `${axe.source};\n${runOf(rule, within)}`,
       awaitPromise: true,
       returnByValue: true,
     });

@@ -54,6 +54,7 @@ beforeAll(async () => {
   const moved = await app.call('POST', `/api/v1/boards/${seeds.board}/move`, move);
   if (moved.status !== 200) throw new Error(moved.text);
   await app.call('PUT', '/api/v1/inbox/preferences', { subscribed: false });
+  await app.call('PUT', '/api/v1/me/preferences', { theme: 'dark' });
   await app.call('POST', '/api/v1/teams', { key: 'OPS', name: 'Ops' });
   await app.call('POST', '/api/v1/issues/ENG-5/move', { team: 'OPS' });
   await app.settled();
@@ -130,6 +131,8 @@ test('a workspace of a running server is imported into another, which gives the 
       '/releases',
       '/sla-policies',
       '/inbox/preferences',
+      '/me/preferences',
+      '/favorites',
       `/boards/${seeds.board}/cards`,
       `/issues/${seeds.issue}/attachments`,
       `/issues/${seeds.issue}/relations`,

@@ -7,7 +7,7 @@ import { openScene, runAt, type Scene } from './scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
-}, 60_000);
+}, 180_000);
 afterAll(() => scene.stop());
 
 test('every screen is accessible in both themes, fits a phone, and causes no error of the browser', async () => {
@@ -17,7 +17,7 @@ test('every screen is accessible in both themes, fits a phone, and causes no err
   expect(seen.wide).toEqual([]);
   expect(Object.entries(seen.titles).filter(([, title]) => !/. · Tatami$/.test(String(title)))).toEqual([]);
   expect(seen.missing).toEqual(['200 Page not found', '200 Page not found', '404 Page not found']);
-}, 90_000);
+}, 180_000);
 
 test('a person does the daily work by keyboard alone, and by touch on a phone', async () => {
   const done = await runAt<Json>(scene, 'journeys-process.ts');
@@ -25,6 +25,8 @@ test('a person does the daily work by keyboard alone, and by touch on a phone', 
     keyboardCreate: 1,
     keyboardTriage: true,
     keyboardMove: true,
+    layout: ['?group=priority&layout=board', 'true', true],
+    listMove: true,
     'Approved by keyboard': 1,
     keyboardReplay: 1,
     touchCreate: 1,
@@ -49,6 +51,75 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
   });
   expect(seen.guest).toContain('scope');
 }, 90_000);
+
+test('the issue page and the dialog for new issues lose nothing, write nothing twice, and never block', async () => {
+  const seen = await runAt<Json>(scene, 'issue-process.ts');
+  expect(seen).toMatchObject({
+    pressedTwice: 1,
+    lostAnswer: 1,
+    hiddenParent: null,
+    typedTitle: 'Typed title',
+    afterReload: '- [ ] first task\n- [ ] second task',
+    task: '- [ ] first task\n- [x] second task',
+    earlier: true,
+    mention: 'Ask @Ana please',
+    mentioned: ['Ana'],
+    fields: ['urgent', 'ENG-30'],
+    responsive: true,
+  });
+}, 90_000);
+
+test('attached images show in the texts of their issue, every other image waits, and files download without a bearer', async () => {
+  const seen = await runAt<Json>(scene, 'files-process.ts');
+  expect(seen).toMatchObject({
+    shown: ['Preview of shown.png', 'by URL', 'by path', 'in a comment'],
+    remote: [
+      'of another server: Load image from images.example',
+      'of another host: Load image from images.example',
+    ],
+    requested: ['/files/att_…'],
+    violations: [],
+    copied: `![shown.png](/api/v1/attachments/${seen.image}/content)`,
+    downloads: ['notes.txt: Three notes', 'disguised.png: <svg xmlns=', 'shown.png: \x89PNG\r\n\x1a\n\0\0\0'],
+    displayed: 'image/png',
+    saved: 'disguised.png',
+    complaints: [],
+  });
+}, 90_000);
+
+test('favorites and preferences follow the person to other tabs and browsers', async () => {
+  const seen = await runAt<Json>(scene, 'favorites-process.ts');
+  expect(seen).toMatchObject({
+    added: [expect.stringMatching(/^ENG-\d+ Starred$/), 'Work'],
+    moved: ['Work', expect.stringMatching(/^ENG-\d+ Starred$/)],
+    violations: [],
+    deleted: ['Work'],
+    dialogs: 0,
+    painted: ['dark', '/boards'],
+    complaints: [],
+  });
+}, 90_000);
+
+test('a developer manages keys, webhooks and proposals, and finds forms as typed after a confirmed sign-in', async () => {
+  const seen = await runAt<Json>(scene, 'developers-process.ts');
+  expect(seen).toMatchObject({
+    keyForm: 'From the form',
+    stored: [],
+    key: { scopes: ['issues:read'], expiresAt: '2099-01-01T00:00:00.000Z' },
+    nextKeyForm: '',
+    storedSecret: false,
+    webhookForm: ['', 'Described in the form'],
+    evidence: [true, true, true, true],
+    decisions: ['comment rejected', 'update approved'],
+    focused: 'true',
+    panelProblems: [],
+    settingsProblems: [],
+    settingsForm: 'Moved',
+    moved: ['/moved', 'Moved'],
+    tab: '?tab=events',
+    complaints: [],
+  });
+}, 120_000);
 
 test('a list shows the fields that a person chooses, and any number of its issues changes at once', async () => {
   const seen = await runAt<Json>(scene, 'lists-process.ts');
@@ -81,6 +152,53 @@ test('a lower role takes back a move of an open board with its reason, and hides
     complaints: [],
   });
 }, 120_000);
+
+/** Everything that a person does at a screen of planning, and undoes there. */
+const planning = {
+  triage: {
+    priority: true,
+    team: true,
+    labels: true,
+    snooze: true,
+    accept: true,
+    duplicate: true,
+    decline: true,
+    filter: true,
+  },
+  boards: { byKey: true, byMenu: true, byMouse: true, opens: true },
+  cycles: {
+    sentence: '1 unfinished issue moves to NEXT.',
+    rows: ['ID Unfinished work to NEXT'],
+    moved: ['Unfinished work'],
+  },
+  projects: { edited: ['All is done', 'By somebody else'], others: 0, deleted: ['By somebody else'] },
+  releases: { added: 2, left: 1 },
+  sla: {
+    created: { targetMinutes: 60, atRiskMinutes: 15, filter: { priority: ['urgent'] }, pausedIn: ['triage'] },
+    changed: { targetMinutes: 120, enabled: false },
+    left: 0,
+  },
+  templates: {
+    created: {
+      name: 'Bug report',
+      team: null,
+      title: 'Crash:',
+      priority: 'high',
+      subIssues: ['Write a test', 'Fix it'],
+    },
+    left: 0,
+  },
+};
+
+test.each(Object.entries(planning))(
+  'the work at the screen %s is done by keyboard, with accessible dialogs that fit a phone',
+  async (screen, expected) => {
+    const { done, problems } = await runAt<Json>(scene, 'planning-process.ts', screen);
+    expect(done).toEqual(expected);
+    expect(problems).toEqual([]);
+  },
+  120_000,
+);
 
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {

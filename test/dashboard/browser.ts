@@ -11,6 +11,7 @@ export interface Target {
   readonly ids: Readonly<Record<string, string>>;
   /** Id of the signed-in member. */
   readonly member: string;
+  readonly password: string;
   /** URL of the program that controls the server. */
   readonly control: string;
   /** URL of the metrics of the server. */
@@ -28,6 +29,7 @@ export const screens: readonly string[] = [
   '/triage',
   '/issues',
   '/issues?group=priority',
+  '/issues?group=priority&layout=board',
   '/issues/ENG-1',
   '/issues?peek=ENG-2',
   `/views/${ids.view}`,
@@ -42,6 +44,7 @@ export const screens: readonly string[] = [
   '/sla',
   '/proposals',
   `/proposals/${ids.proposal}`,
+  `/proposals/${ids.runProposal}`,
   '/webhooks',
   `/webhooks/${ids.webhook}`,
   `/deliveries/${ids.delivery}`,
@@ -61,8 +64,11 @@ export interface Tab {
   readonly page: Page;
   /** Errors that the browser reported: console, policy, failed requests. */
   readonly complaints: string[];
-  /** @param rule the only rule of axe to check; by default all */
-  violations(rule?: string): Promise<string[]>;
+  /**
+   * @param rule the only rule of axe to check; by default all
+   * @param within selector of the part of the page to check; by default all of it
+   */
+  violations(rule?: string, within?: string): Promise<string[]>;
   /** Opens another tab of the same browser. */
   another(path: string): Promise<Tab>;
   close(): Promise<void>;
@@ -95,7 +101,7 @@ export async function openDriver(): Promise<Driver> {
         return {
           page,
           complaints,
-          violations: (rule) => violationsOf(context, page, rule),
+          violations: (rule, within) => violationsOf(context, page, rule, within),
           another: tabAt,
           close: () => context.close(),
         };

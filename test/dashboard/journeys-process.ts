@@ -74,6 +74,33 @@ async function byKeyboard(tab: Tab): Promise<void> {
   results.keyboardMove = await until(async () => (await stateOf(name.split(' ')[0]!)) === 'Todo', 'the move');
 }
 
+/** Shows a list as a board, and moves a card there. */
+async function moveInList({ page }: Tab): Promise<void> {
+  const { keyboard } = page;
+  await go(page, '/issues?group=priority');
+  const choice = page.getByRole('button', { name: 'Board', exact: true });
+  await choice.focus();
+  await keyboard.press('Enter');
+  const card = page.getByRole('list', { name: 'No priority' }).getByRole('listitem').first();
+  await card.waitFor();
+  const isPressed = await choice.getAttribute('aria-pressed');
+  const isFocused = await choice.evaluate((element) => element === document.activeElement);
+  results.layout = [new URL(page.url()).search, isPressed, isFocused];
+  const name = (await card.getAttribute('aria-label')) ?? '';
+  await card.getByRole('link').focus();
+  await keyboard.press('Space');
+  await keyboard.press('ArrowLeft');
+  await keyboard.press('Space');
+  await page.getByRole('list', { name: 'Low' }).getByRole('listitem', { name }).waitFor();
+  const identifier = name.split(' ')[0]!;
+  results.listMove = await until(async () => (await priorityOf(identifier)) === 'low', 'the move');
+  await keyboard.press('Enter');
+  await page.waitForURL(/layout=board.*peek=/);
+}
+
+const priorityOf = async (identifier: string): Promise<string> =>
+  (await api<{ priority: string }>('GET', `/issues/${identifier}`)).priority;
+
 const stateOf = async (identifier: string): Promise<string> =>
   (await api<{ state: { name: string } }>('GET', `/issues/${identifier}`)).state.name;
 
@@ -110,6 +137,7 @@ async function replay({ page }: Tab, press: (name: string) => Promise<void>): Pr
 
 const wide = await driver.open('/welcome');
 await byKeyboard(wide);
+await moveInList(wide);
 const pressKey = async (name: string): Promise<void> => {
   const button = wide.page.getByRole('button', { name, exact: true }).first();
   await button.focus();

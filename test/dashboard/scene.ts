@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { runInNode } from '../browser/run.ts';
+import { password } from '../features/sign-in/member.ts';
+import { allTrackerScopes, install, packSource } from '../features/plugins/pack.ts';
 import { signIn, type Person } from '../features/sign-in/person.ts';
 import { makeIssues } from '../generated-issues.ts';
 
@@ -14,10 +16,12 @@ export interface Scene {
   /** Another object after a restart. */
   readonly app: TestApp;
   readonly person: Person;
-  /** Ids of objects by the name of their path parameter. */
-  /** URL that restarts the server when it is read. */
+  /** URL of `/restart`, which restarts the server, and `/age`, which makes the sign-in old. */
   readonly control: string;
-  readonly ids: Readonly<Record<'board' | 'cycle' | 'project' | 'release' | 'view' | 'webhook', string>>;
+  /** Ids of objects by the name of their path parameter. */
+  readonly ids: Readonly<
+    Record<'board' | 'cycle' | 'project' | 'release' | 'runProposal' | 'view' | 'webhook', string>
+  >;
   stop(): Promise<void>;
 }
 
@@ -31,6 +35,7 @@ function issueTexts(): { title: string; description: string }[] {
 }
 
 const v1 = '/api/v1';
+const recentMs = 10 * 60_000;
 
 /** @param role of the signed-in person */
 export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Scene> {
@@ -39,6 +44,8 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
     hostname: '127.0.0.1',
     async fetch({ url }) {
       if (url.endsWith('/restart')) await restart();
+      // From now on, sensitive operations need a confirmation of the sign-in.
+      if (url.endsWith('/age')) options.clock.advance(recentMs);
       return new Response('received');
     },
   });
@@ -64,14 +71,16 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
     return json;
   };
   const member = await post('/members', { name: 'Ana', role });
-  const person = await signIn(app, app.workspace, member.id);
+  const hash = await Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 });
+  const person = await signIn(app, app.workspace, member.id, hash);
   const texts = issueTexts();
   for (let at = 0; at < texts.length; at += 100)
     await post('/issues/bulk', {
       issues: texts.slice(at, at + 100).map((text) => ({ team: 'ENG', ...text })),
     });
-  const ids = await makeObjects(post, `${control}/`);
+  const objects = await makeObjects(post, `${control}/`);
   await makeTriage(app, post);
+  const ids = { ...objects, runProposal: await makeRunProposal(app, post) };
   return {
     get app() {
       return app;
@@ -89,7 +98,7 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
 
 type Post = (path: string, body: object, headers?: Record<string, string>) => Promise<Json>;
 
-async function makeObjects(post: Post, receiver: string): Promise<Scene['ids']> {
+async function makeObjects(post: Post, receiver: string): Promise<Omit<Scene['ids'], 'runProposal'>> {
   const board = await post('/boards', { name: 'Work', team: 'ENG' });
   const dayMs = 86_400_000;
   const [startsAt, endsAt] = [-3, 11].map((days) => new Date(Date.now() + days * dayMs).toISOString());
@@ -123,6 +132,27 @@ async function makeTriage(app: TestApp, post: Post): Promise<void> {
     await post('/issues', { team: 'ENG', title: `Untriaged ${at}`, stateId: triage.id });
 }
 
+/** A plugin that reads, logs and proposes two changes of an issue with a certain title. */
+const proposing = `{
+  id: 'com.test.proposing', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+  on: { 'issue.created': { handle: async ({ data }, ctx) => {
+    if (data.title !== 'Login fails for everybody') return;
+    const now = await ctx.issues.get(data.id);
+    ctx.log.info('The title says that everybody is affected: ' + now.title);
+    await ctx.comments.create(data.id, { body: 'Everybody is affected.' });
+    await ctx.issues.update(data.id, { priority: 'urgent' });
+  } } },
+}`;
+
+/** @returns the id of the proposal */
+async function makeRunProposal(app: TestApp, post: Post): Promise<string> {
+  await install(app.call, await packSource(proposing), { mode: 'propose', modes: {} });
+  await post('/issues', { team: 'ENG', title: 'Login fails for everybody' });
+  await app.settled();
+  const { json } = await app.call('GET', `${v1}/proposals?status=open`);
+  return json.data.find(({ source }: Json) => source === 'plugin_run').id;
+}
+
 /** Runs a program of this folder under Node, as the signed-in person of a scene. @param args further arguments */
 export async function runAt<T>(
   { app, person, ids, control }: Scene,
@@ -139,7 +169,12 @@ export async function runAt<T>(
     member: person.memberId,
     control,
     metrics: app.metricsUrl,
-    ids: { ...ids, proposal: proposals.data[0].id, delivery: deliveries.data[0].id },
+    password,
+    ids: {
+      ...ids,
+      proposal: proposals.data.find(({ source }: Json) => source === 'request').id,
+      delivery: deliveries.data[0].id,
+    },
   };
   return runInNode<T>(join('../dashboard', program), [JSON.stringify(target), ...args]);
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/app/config/config.ts';
 import { fileCheck } from '../../core/features/attachments/checks.ts';
-import { derived } from '../../core/app/doctor/row-checks.ts';
+import { replay } from '../../core/app/doctor/replay.ts';
+import { derived, orphans } from '../../core/app/doctor/row-checks.ts';
 import { mend } from '../../core/app/doctor/mend.ts';
 import { openSubject } from '../../core/app/doctor/subject.ts';
 import { blobPath, digestIn } from '../../core/platform/store/files/blobs.ts';
@@ -29,6 +30,13 @@ beforeAll(async () => {
   const gone = await post('/issues', { team: 'ENG', title: 'Zebra gone' });
   await post(`/issues/${issue.id}/comments`, { body: 'A giraffe' });
   sum = (await post(`/issues/${issue.id}/attachments/upload?name=a.txt`, 'its content', 'text/plain')).sha256;
+  const star = { type: 'issue', targetId: issue.id };
+  const { id } = await post('/favorites', star);
+  await app.call('PATCH', `/api/v1/favorites/${id}`, { position: -1 });
+  await app.call('DELETE', `/api/v1/favorites/${id}`);
+  clock.advance(1_000);
+  await post('/favorites', star);
+  await app.call('PUT', '/api/v1/me/preferences', { theme: 'dark' });
   await app.call('DELETE', `/api/v1/issues/${gone.id}`);
   // A search indexes what is pending.
   await app.call('GET', '/api/v1/search?q=zebra');
@@ -37,7 +45,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 const subject = () => openSubject(readConfig({ dataDir }, {}), clock.now());
-async function findingsOf(check: typeof fileCheck | typeof derived): Promise<string[]> {
+async function findingsOf(
+  check: typeof fileCheck | typeof derived | typeof orphans | typeof replay,
+): Promise<string[]> {
   const looking = subject();
   const findings = await check.look(looking);
   looking.close();
@@ -49,6 +59,11 @@ function change(sql: string): void {
   db.close();
   adoptDatabase(dataDir);
 }
+
+test('a favorite that was added again matches its last event, and its order belongs to the member', async () => {
+  expect(await findingsOf(replay)).toEqual([]);
+  expect(await findingsOf(orphans)).toEqual([]);
+});
 
 test('an index that contradicts the rows is reported and rebuilt, and pending updates are no contradiction', async () => {
   expect(await findingsOf(derived)).toEqual([]);

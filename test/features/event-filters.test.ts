@@ -72,6 +72,8 @@ const notFiltered: Readonly<Record<string, readonly string[]>> = {
   // The field changes without an event.
   api_key: ['lastUsedAt'],
   member: ['joinedAt'],
+  // Always null in events, because others than the member may not see the object.
+  preferences: ['title', 'identifier'],
   // The name of an app from elsewhere is its own claim.
   grant: ['client', 'lastUsedAt'],
 };

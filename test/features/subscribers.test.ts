@@ -101,3 +101,51 @@ test('a filter of a subscription to all issue events does not match subscriber e
   const { data } = (await app.call('GET', `${v1}/plugins/${plugin.id}/runs`)).json;
   expect(data.map(({ logs }: Json) => logs[0].message)).toEqual(['Ana Lindqvist']);
 });
+
+test('`subscriber` lists the issues that a member is subscribed to, on all pages, and counts them', async () => {
+  const { app, ana, ben } = fixtures;
+  const add = (id: string, memberId: string): Promise<unknown> =>
+    app.call('PUT', `${v1}/subscribers/${id}/${memberId}`);
+  const own = (await ana.call('POST', `${v1}/issues`, { team: 'ENG', title: 'Created by Ana' })).json;
+  const left = (await ana.call('POST', `${v1}/issues`, { team: 'ENG', title: 'Left by Ana' })).json;
+  const added = await fixtures.file('Followed by request');
+  const other = await fixtures.file('Followed by Ben');
+  await add(added.id, ana.id);
+  await add(other.id, ben.id);
+  await ana.call('DELETE', `${v1}/subscribers/${left.id}/me`);
+  await add(other.id, ana.id);
+  await ana.call('DELETE', `${v1}/subscribers/${other.id}/me`);
+  await app.settled();
+  const among = JSON.stringify({ id: [own.id, left.id, added.id, other.id] });
+  const titles = async (who: typeof ana.call, query: string): Promise<string[]> => {
+    const found: string[] = [];
+    const filter = `filter=${encodeURIComponent(among)}&limit=1&sort=createdAt`;
+    for (let after = ''; ;) {
+      const { data, pageInfo } = (await who('GET', `${v1}/issues?${filter}&${query}${after}`)).json;
+      found.push(...data.map(({ title }: Json) => title));
+      if (!pageInfo.hasNextPage) return found;
+      after = `&after=${encodeURIComponent(pageInfo.endCursor)}`;
+    }
+  };
+  const followed = ['Created by Ana', 'Followed by request'];
+  expect(await titles(ana.call, 'subscriber=me')).toEqual(followed);
+  expect(await titles(ben.call, `subscriber=${ana.id}`)).toEqual(followed);
+  expect(await titles(ben.call, 'subscriber=me')).toEqual(['Followed by Ben']);
+  const counted = `filter=${encodeURIComponent(among)}&subscriber=me`;
+  expect((await ana.call('GET', `${v1}/issues/count?${counted}`)).json.count).toBe(2);
+  await app.call('DELETE', `${v1}/issues/${own.id}`);
+  expect(await titles(ana.call, 'subscriber=me')).toEqual(['Followed by request']);
+  expect(await titles(ana.call, 'subscriber=me&deleted=include')).toEqual(followed);
+  expect(await titles(ana.call, 'subscriber=me&deleted=only')).toEqual(['Created by Ana']);
+});
+
+test('`subscriber` rejects members who do not exist or were removed, and lists of the past', async () => {
+  const { app } = fixtures;
+  const { json: gone } = await app.call('POST', `${v1}/members`, { name: 'Gone' });
+  await app.call('DELETE', `${v1}/members/${gone.id}`);
+  const { status, json } = await app.call('GET', `${v1}/issues?subscriber=${gone.id}`);
+  expect([status, json.error.details]).toMatchObject([422, [{ path: 'subscriber', issue: 'not_found' }]]);
+  expect((await app.call('GET', `${v1}/issues?subscriber=nobody`)).status).toBe(422);
+  const past = await app.call('GET', `${v1}/issues?subscriber=me&asOf=1`);
+  expect(past.json.error.details).toMatchObject([{ path: 'subscriber', issue: 'conflict' }]);
+});

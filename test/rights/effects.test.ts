@@ -10,11 +10,12 @@ import {
   effectsOf,
   effectTable,
   quotaTable,
+  sensitiveOperations,
   type Effect,
   type EffectName,
 } from '../../core/kernel/rights/effects.ts';
 import { appScopes, roleTable, rightsOfRole } from '../../core/kernel/rights/roles.ts';
-import { allScopes, expandScopes } from '../../core/kernel/rights/table.ts';
+import { allScopes, expandScopes, writtenFields } from '../../core/kernel/rights/table.ts';
 import { ownCalls } from '../../core/features/plugins/host-calls/bridge.ts';
 import { scopeOf } from '../../core/platform/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
@@ -141,6 +142,42 @@ test('every host call outside the API has a row, and the table names only existi
   expect(calls.toSorted()).toEqual([...ownCalls.keys()].toSorted());
   const there = new Set(routes.map(({ name }) => name));
   expect([...effectsByRoute.keys()].filter((name) => !there.has(name))).toEqual([]);
+});
+
+/** Operations with an effect that need no recent sign-in, and the reason. */
+const ordinary: Readonly<Record<string, string>> = {
+  'plugins.run-schedule': 'runs code that was approved',
+  'runs.retry': 'runs code that was approved',
+  'plugins.catch-up': 'runs code that was approved',
+  'proposals.rerun': 'runs code that was approved, and the proposal still needs an approval',
+  'runs.recording': 'reads',
+  'runs.replay': 'writes and sends nothing',
+  'runs.cancel': 'takes away',
+  'plugins.kv.list': 'reads',
+  'plugins.kv.get': 'reads',
+  'plugins.kv.set': 'grants nothing',
+  'plugins.kv.delete': 'grants nothing',
+  'plugins.unschedule': 'takes away',
+  'issues.purge': 'takes away',
+  'webhooks.ping': 'sends to a receiver that was approved',
+  'webhooks.sample': 'sends to a receiver that was approved',
+  'webhooks.replay': 'sends to a receiver that was approved',
+  'deliveries.replay': 'sends to a receiver that was approved',
+};
+
+test('every operation with an effect needs a recent sign-in, or has the reason why not', () => {
+  const always = routes.filter(({ name }) => effectsOf(name) !== undefined).map(({ name }) => name);
+  expect(always.filter((name) => !sensitiveOperations.has(name)).toSorted()).toEqual(
+    Object.keys(ordinary).toSorted(),
+  );
+});
+
+test('every operation and field that needs a recent sign-in exists', () => {
+  for (const [name, fields] of sensitiveOperations) {
+    const route = routes.find((one) => one.name === name);
+    expect([name, route !== undefined]).toEqual([name, true]);
+    if (fields !== 'always') expect(writtenFields(route!)).toEqual(expect.arrayContaining([...fields]));
+  }
 });
 
 test('a row grants no caller more than the table of roles', () => {

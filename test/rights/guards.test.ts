@@ -16,6 +16,20 @@ const guards: readonly Guard[] = [
     suite: 'test/rights/table.test.ts',
   },
   {
+    name: 'a sensitive operation requires a recent sign-in',
+    file: 'core/kernel/http/limits/admission.ts',
+    guarding: '  requireRecentSignIn(route, principal);\n',
+    broken: '',
+    suite: 'test/features/sign-in/bearers.test.ts',
+  },
+  {
+    name: 'a new address for events or codes requires a recent sign-in',
+    file: 'core/kernel/http/kernel.ts',
+    guarding: '    requireRecentFields(route, principal, body?.value);\n',
+    broken: '',
+    suite: 'test/features/sign-in/bearers.test.ts',
+  },
+  {
     name: 'a write stays within its teams',
     file: 'core/kernel/http/write.ts',
     guarding: "    requireRows(proposes ? readScopeOf(route.scope ?? '') : route.scope, now, set);\n",

@@ -16,6 +16,7 @@ export interface PackEntries {
   readonly script: string;
   readonly style: string;
   readonly worker: string;
+  readonly markdownWorker: string;
 }
 
 export interface Pack {

@@ -4,7 +4,13 @@ import { html, page, iconIco, iconSvg, trusted } from '../../kernel/html.ts';
 import { defineRoute, type RawAnswer, type Route } from '../../kernel/http/route.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed } from '../../platform/lib/schema.ts';
-import { leadToSignIn, pageRoute, type Sessions, type SignedIn } from '../../features/sign-in/index.ts';
+import {
+  leadToSignIn,
+  noMembership,
+  pageRoute,
+  type Sessions,
+  type SignedIn,
+} from '../../features/sign-in/index.ts';
 import type { EncodedFile, Pack, PackEntries } from './pack.ts';
 import { paths } from './paths.ts';
 
@@ -38,6 +44,7 @@ export function dashboardRoutes({ sessions, baseUrl, open }: DashboardOptions): 
   }: Parameters<Parameters<typeof pageRoute>[1]>[0]): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
     if (!who) return leadToSignIn(baseUrl, path + (query.size === 0 ? '' : `?${query.toString()}`));
+    if (who.memberships.length === 0) return noMembership(who);
     const pack = await Promise.race([open(), Bun.sleep(buildWaitMs)]);
     return pack ? appPage(pack.entries, who) : preparingPage(who);
   };
@@ -86,7 +93,7 @@ function preparingPage(person: SignedIn): RawAnswer {
   );
 }
 
-function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn): RawAnswer {
+function appPage({ script, style, worker, markdownWorker }: PackEntries, { formToken }: SignedIn): RawAnswer {
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
@@ -102,6 +109,7 @@ function appPage({ script, style, worker }: PackEntries, { formToken }: SignedIn
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="form-token" content="${formToken}" />
           <meta name="worker" content="/assets/${worker}" />
+          <meta name="markdown-worker" content="/assets/${markdownWorker}" />
           <title>Tatami</title>
           <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(iconSvg)}" />
           <link rel="stylesheet" href="/assets/${style}" />

@@ -14,6 +14,7 @@ import apiTriage from '../../../docs/api/triage.md' with { type: 'text' };
 import apiBoards from '../../../docs/api/boards.md' with { type: 'text' };
 import apiComments from '../../../docs/api/comments.md' with { type: 'text' };
 import apiInbox from '../../../docs/api/inbox.md' with { type: 'text' };
+import apiPreferences from '../../../docs/api/preferences.md' with { type: 'text' };
 import cli from '../../../docs/cli.md' with { type: 'text' };
 import agents from '../../../docs/guides/agents.md' with { type: 'text' };
 import authentication from '../../../docs/guides/authentication.md' with { type: 'text' };
@@ -71,6 +72,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fields: apiFields,
     inbox: apiInbox,
     issues: apiIssues,
+    preferences: apiPreferences,
     projects,
     releases,
     search: apiSearch,

@@ -1,12 +1,18 @@
 // Assembles request handling: authentication by token and by session cookie, the kernel and its adapters
 // for HTTP and in-process callers, and the routes for agents and for people who decide on their proposals.
-import { createFindKey } from '../../features/api-keys/index.ts';
-import { createAuthentication, type Authentication, createUses } from '../../features/people/index.ts';
+import { createFindKey, createResumeKey } from '../../features/api-keys/index.ts';
+import {
+  createAuthentication,
+  createResume,
+  createUses,
+  type Authentication,
+} from '../../features/people/index.ts';
 import {
   createGrantEnding,
   createOAuthClients,
   type OAuthClients,
   createFindAccessToken,
+  createResumeGrant,
 } from '../../features/oauth/index.ts';
 import {
   createSessionBearers,
@@ -26,7 +32,7 @@ import { createKernel } from '../../kernel/http/kernel.ts';
 import { withIds } from '../../kernel/resource/names/named-input.ts';
 import { createOutflow, type Outflow } from '../../kernel/http/response/outflow.ts';
 import { createRateLimiter } from '../../kernel/http/limits/rate-limit.ts';
-import type { Authenticate } from '../../kernel/http/principal.ts';
+import type { ResumeCredential } from '../../kernel/http/principal.ts';
 import { createRequests } from '../../kernel/http/requests.ts';
 import { createContentionQueues } from '../../kernel/http/limits/admission.ts';
 import { createValues } from '../../kernel/http/values.ts';
@@ -44,6 +50,7 @@ export interface ServedIdentity {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
   readonly bearers: SessionBearers;
+  readonly resume: ResumeCredential;
   /** Starts the background writes. */
   start(): void;
   /** Resolves once no writes are pending. */
@@ -74,6 +81,7 @@ export function createIdentity(options: WorkerDeps & { resolve: Resolve; port: n
     clients,
     sessions,
     bearers,
+    resume: createResume([bearers.resume, createResumeKey({ store, nowMs }), createResumeGrant({ store })]),
     start: ending.start,
     async settled() {
       await uses.settled();
@@ -96,9 +104,13 @@ export interface HttpAdapters extends RequestAdapters {
 }
 
 export function createHttpAdapters(
-  options: WorkerDeps & { config: Config; socket: Socket; authenticate: Authenticate },
+  options: WorkerDeps & {
+    readonly config: Config;
+    readonly socket: Socket;
+    readonly identity: Pick<ServedIdentity, 'authentication' | 'resume'>;
+  },
 ): HttpAdapters {
-  const { config, clock, services, committer, directoryOf, socket, authenticate } = options;
+  const { config, clock, services, committer, directoryOf, socket, identity } = options;
   const { store, ids, sealing, fairQueue, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
@@ -132,7 +144,8 @@ export function createHttpAdapters(
       limiter,
       outflow,
       coder,
-      authenticate,
+      authenticate: identity.authentication.authenticate,
+      resume: identity.resume,
       holdOpen: socket.holdOpen,
       peerOf,
     }),

@@ -29,6 +29,7 @@ import {
 } from '../../platform/lib/egress/egress.ts';
 import { createLedger, type Ledger } from '../../kernel/ledger/ledger.ts';
 import { createIds } from '../../platform/lib/ids.ts';
+import { signedFileRoute } from '../../features/attachments/index.ts';
 import { createMe } from '../../features/me/index.ts';
 import type { Log } from '../../platform/lib/log.ts';
 import { createMail } from '../../platform/lib/mail.ts';
@@ -166,7 +167,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const shared = { config, clock, services, committer, ...reading, directoryOf: directories.of };
 
   const identity = createIdentity({ ...shared, resolve, port: socket.port });
-  const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
+  const adapters = createHttpAdapters({ ...shared, identity, socket });
   const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
     ...shared,
@@ -362,7 +363,7 @@ function mount(parts: Mounted): App {
     }),
     ...health.routes,
   ];
-  const app = createApp(adapters, routes, health.traffic);
+  const app = createApp(adapters, routes, health.traffic, [signedFileRoute(parts.services)]);
   openapi.describe(app.routes);
   return app;
 }

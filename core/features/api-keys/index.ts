@@ -13,4 +13,4 @@ export const apiKeys = defineFeature({
 
 export { afterRevocation } from './handed.ts';
 export { apiKeyModel, graceHoursMax, newKey, rollKey, type ApiKey } from './model.ts';
-export { createFindKey, publicPartOf } from './token.ts';
+export { createFindKey, createResumeKey, publicPartOf } from './token.ts';

@@ -5,10 +5,12 @@ import { checksum, randomText, tokenHash } from '../../platform/lib/secrets/toke
 import { timingSafeEqual } from 'node:crypto';
 import { commonRights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/table.ts';
-import { systemStatement } from '../../platform/store/statement.ts';
+import type { Principal, ResumeCredential } from '../../kernel/http/principal.ts';
+import { systemStatement, tenantStatement } from '../../platform/store/statement.ts';
 import { scopeOf, type Store } from '../../platform/store/store.ts';
 import { type FindToken, lastUsedIn, type UseRecorder, membershipOf } from '../people/index.ts';
 import type { Schema } from '../../platform/store/generated/schema.ts';
+import { apiKey } from './contract.ts';
 
 const prefixLength = 10;
 const secretLength = 32;
@@ -46,10 +48,16 @@ const columns = [
   ...(['workspace_id', 'id', 'lineage_id', 'name', 'secret_hash'] as const),
   ...(['scopes_json', 'member_id', 'expires_at', 'last_used_at'] as const),
 ] as const;
-const findKey = systemStatement<Pick<Schema['api_keys'], (typeof columns)[number]>>(
+type KeyRow = Pick<Schema['api_keys'], (typeof columns)[number]>;
+const findKey = systemStatement<KeyRow>(
   'api_keys.by_prefix',
   'the workspace of a token is known only after the look-up',
   `SELECT ${columns.join(', ')} FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
+);
+
+const findKeyById = tenantStatement<KeyRow>(
+  'api_keys.by_id',
+  `SELECT ${columns.join(', ')} FROM api_keys WHERE workspace_id = :ws AND id = :id AND revoked_at IS NULL`,
 );
 
 const setLastUsed = lastUsedIn('api_keys');
@@ -61,21 +69,38 @@ export function createFindKey(options: { store: Store; uses: UseRecorder }): Fin
     if (prefix === null) return null;
     const [row] = await store.readSystem(findKey, { prefix });
     if (!row || !timingSafeEqual(Buffer.from(tokenHash(token)), Buffer.from(row.secret_hash))) return null;
-    const scope = scopeOf(row.workspace_id, row.id, row.member_id);
-    const membership = await membershipOf(store, scope, row.member_id);
-    if (!membership) return null;
-    const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);
-    return {
-      principal: {
-        scope,
-        actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
-        ...commonRights({ scopes, narrowed: null }, membership.rights),
-        tokenId: row.lineage_id ?? row.id,
-        membership,
-      },
-      expiresAt: row.expires_at ?? Infinity,
-      usedAt: row.last_used_at ?? -Infinity,
-      noteUse: () => uses.note(setLastUsed, scope, row.id),
-    };
+    const principal = await principalOf(store, row);
+    return (
+      principal && {
+        principal,
+        expiresAt: row.expires_at ?? Infinity,
+        usedAt: row.last_used_at ?? -Infinity,
+        noteUse: () => uses.note(setLastUsed, principal.scope, row.id),
+      }
+    );
+  };
+}
+
+export function createResumeKey(options: { store: Store; nowMs: () => number }): ResumeCredential {
+  const { store, nowMs } = options;
+  return async (workspaceId, id) => {
+    if (!id.startsWith(`${apiKey.id}_`)) return null;
+    const [row] = await store.read(scopeOf(workspaceId, id), findKeyById, { id });
+    return row && nowMs() < (row.expires_at ?? Infinity) ? principalOf(store, row) : null;
+  };
+}
+
+/** @returns null if the member was removed */
+async function principalOf(store: Store, row: KeyRow): Promise<Principal | null> {
+  const scope = scopeOf(row.workspace_id, row.id, row.member_id);
+  const membership = await membershipOf(store, scope, row.member_id);
+  if (!membership) return null;
+  const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);
+  return {
+    scope,
+    actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
+    ...commonRights({ scopes, narrowed: null }, membership.rights),
+    tokenId: row.lineage_id ?? row.id,
+    membership,
   };
 }

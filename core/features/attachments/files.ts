@@ -1,20 +1,19 @@
-// Upload and download of files. Uploads count against the quota of the workspace. Downloads carry headers
-// that make browsers save the file and never render it.
+// Routes of files. Uploads count against the quota of the workspace.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../kernel/changes/change.ts';
 import { getEntity } from '../../kernel/changes/operations.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
 import type { Context } from '../../kernel/context.ts';
-import { defineRoute, type FileSent, type RawAnswer, type Route } from '../../kernel/http/route.ts';
-import { ApiError, notFound } from '../../platform/lib/errors/errors.ts';
+import { defineRoute, type FileSent, type Route } from '../../kernel/http/route.ts';
+import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { Closed, idOf, nameOf } from '../../platform/lib/schema.ts';
-import { digestIn } from '../../platform/store/files/blobs.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
 import { issueModel } from '../issues/index.ts';
+import { downloadOf } from './content.ts';
 import { attachment, titleMax } from './contract.ts';
-import { attached, attachmentModel } from './model.ts';
+import { attached } from './model.ts';
 import { attachmentUsageTable } from './tables.ts';
 
 const readUsage = attachmentUsageTable.select('read', ['bytes'], ['id']);
@@ -68,7 +67,7 @@ export const fileRoutes: readonly Route[] = [
       200: Type.String({ format: 'binary', description: 'Content of the file as uploaded.' }),
       206: Type.String({ format: 'binary', description: 'One range of the file.' }),
     },
-    file: (ctx, { params }) => contentOf(ctx, params.id),
+    file: (ctx, { params }) => downloadOf(ctx, params.id),
   }),
 ];
 
@@ -93,19 +92,6 @@ function cleanName(input: string): string {
   return /^\.*$/.test(name) ? 'file' : name;
 }
 
-/**
- * Returns a Content-Disposition header (RFC 6266, RFC 8187): an ASCII fallback for all clients, and the full
- * name for those that support it.
- */
-function dispositionOf(name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const whole = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
-}
-
 const typeName = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
 /**
@@ -116,31 +102,6 @@ function mediaTypeOf(header: string | null): string {
   const [type = ''] = (header ?? '').split(';');
   const input = type.trim().toLowerCase();
   return typeName.test(input) ? input : 'application/octet-stream';
-}
-
-/** Media types in which browsers run no active content. */
-const harmless = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'image/avif',
-  'video/mp4',
-  'video/webm',
-  'audio/mpeg',
-  'audio/ogg',
-  'application/pdf',
-  'application/zip',
-  'text/csv',
-]);
-
-/**
- * Returns the media type to serve a file with: `application/octet-stream` for types that may contain active
- * content.
- */
-function servedType(contentType: string): string {
-  if (contentType === 'text/plain') return 'text/plain; charset=utf-8';
-  return harmless.has(contentType) ? contentType : 'application/octet-stream';
 }
 
 async function attachFile(
@@ -164,25 +125,5 @@ async function attachFile(
     }),
     ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
     beforeCommit: blob.persist,
-  };
-}
-
-async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
-  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentModel, id);
-  await getEntity(ctx, issueModel, issueId);
-  if (sha256 === null) throw notFound();
-  const digest = digestIn(sha256);
-  if (!digest) throw new Error(`The row of ${id} has an invalid SHA-256.`);
-  const body = Bun.file(ctx.blobs.pathOf(digest));
-  if (!(await body.exists())) throw new Error(`The content of ${id} is missing: ${sha256}.`);
-  return {
-    contentType: servedType(contentType ?? ''),
-    body,
-    etag: `"${digest}"`,
-    headers: {
-      'content-disposition': dispositionOf(title),
-      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-      'cross-origin-resource-policy': 'same-origin',
-    },
   };
 }

@@ -1,4 +1,4 @@
-// Attachments as a resource: plain operations for links, two extra routes for files.
+// Attachments as a resource: plain operations for links, further routes for files.
 import { getEntity, removed } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
@@ -8,6 +8,7 @@ import { attachment } from './contract.ts';
 import { fileRoutes } from './files.ts';
 import { attachmentModel, withIssueEvents, attached } from './model.ts';
 import { fileCheck } from './checks.ts';
+import { urlRoute } from './urls.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { issueOfFact } from '../../kernel/checks.ts';
 import { defineFeature } from '../../kernel/feature.ts';
@@ -35,7 +36,7 @@ const resource = defineResource(attachment, attachmentModel, {
       return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
     },
   },
-  routes: fileRoutes,
+  routes: [...fileRoutes, urlRoute],
 });
 
 /**
@@ -81,3 +82,5 @@ export const attachments = defineFeature({
   facts: { attachment: () => [issueOfFact()] },
   checks: [fileCheck],
 });
+
+export { signedFileRoute } from './urls.ts';

@@ -14,6 +14,7 @@ import {
 import { cursorOf, type PageParameters } from '../../kernel/changes/list.ts';
 import type { Context } from '../../kernel/context.ts';
 import { pageBefore } from '../../kernel/events/log/log.ts';
+import { rangeOf, rangeQuery, type RangeQuery } from '../../kernel/events/log/range.ts';
 import type { EventFacts, EventRow } from '../../kernel/events/event.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
 import { pageBytesMax } from '../../platform/store/page.ts';
@@ -60,19 +61,19 @@ const AuditEntry = namedSchema(
 /** Returns a view of the event log, newest first, without the values of changed fields. */
 async function listAudit(
   ctx: Context,
-  query: PageParameters & { actor?: string; target?: string; action?: string },
+  query: PageParameters & RangeQuery & { actor?: string; target?: string; action?: string },
 ) {
-  const list = `${ctx.workspaceId} audit ${JSON.stringify([query.actor, query.target, query.action])}`;
+  const list = `${ctx.workspaceId} audit ${JSON.stringify([query.actor, query.target, query.action, query.since, query.until])}`;
+  const range = await rangeOf(ctx, query);
   const after = cursorOf(query);
   const limit = query.limit ?? limitDefault;
   let before =
-    after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
-  const matches = ({ actor, entityId, type }: EventFacts): boolean =>
-    (query.actor === undefined || query.actor === actor.id || query.actor === actor.memberId) &&
-    (query.target === undefined || query.target === entityId) &&
-    (query.action === undefined || query.action === type);
+    after === undefined
+      ? Math.min(range.through + 1, Number.MAX_SAFE_INTEGER)
+      : Number(decodeCursor(ctx.sealing, list, after)[0]);
+  const matches = (event: EventFacts): boolean => range.has(event) && isRequested(query, event);
   const data = [];
-  let more = true;
+  let more = before > range.after + 1;
   for (
     let batches = 0, bytes = 0;
     more && data.length < limit && bytes <= pageBytesMax && batches < 25;
@@ -80,7 +81,7 @@ async function listAudit(
   ) {
     const page = await ctx.fairQueue.run(ctx.scope, () =>
       pageBefore(ctx.store, ctx.scope, before, {
-        limit: 200,
+        limit: Math.min(200, before - 1 - range.after),
         matches,
         eventsMax: limit - data.length,
         bytesMax: pageBytesMax - bytes,
@@ -89,10 +90,21 @@ async function listAudit(
     data.push(...page.events.map(showEntry));
     before = page.through;
     bytes += page.bytes;
-    more = page.more;
+    more = page.more && before > range.after + 1;
   }
   const endCursor = data.length > 0 || more ? encodeCursor(ctx.sealing, list, [before]) : null;
   return { data, pageInfo: { hasNextPage: more, endCursor } };
+}
+
+function isRequested(
+  { actor, target, action }: { actor?: string; target?: string; action?: string },
+  event: EventFacts,
+): boolean {
+  return (
+    (actor === undefined || actor === event.actor.id || actor === event.actor.memberId) &&
+    (target === undefined || target === event.entityId) &&
+    (action === undefined || action === event.type)
+  );
 }
 
 function showEntry(row: EventRow) {
@@ -141,6 +153,7 @@ export const auditRoutes = [
         Type.String({ maxLength: 40, description: 'Only entries on the object with this id.' }),
       ),
       action: Type.Optional({ ...eventType, description: 'Only entries with this event type.' }),
+      ...rangeQuery,
     }),
     responses: { 200: pageOf(AuditEntry) },
     errors: ['invalid_cursor'],

@@ -32,8 +32,8 @@ import {
 import { perColumnDefault } from './bodies.ts';
 import { cardKind, boardModel, type Board } from './model.ts';
 import {
-  answerOf,
   cellByKey,
+  columnsOf,
   filledOf,
   listOf,
   shapeOfCards,
@@ -45,7 +45,7 @@ import {
 } from './cards.ts';
 import type { BoardCell } from './cells.ts';
 import { board as contract, byHand } from './contract.ts';
-import { defaultRank } from './default-rank.ts';
+import { defaultRank } from './ranks/default-rank.ts';
 import type { Grouped } from './grouping.ts';
 import { layoutBy, keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './layout.ts';
 import { boardCardTable } from './tables.ts';
@@ -75,7 +75,8 @@ export async function boardCardsAt(
   const pages = new Map<string, PageOfCell>();
   for (const { name, cell } of filledOf(layout, perColumn))
     pages.set(name, await pageOf(was, cell, { shape, asOf, limit: perColumn, from: null }));
-  return { ...answerOf(resolved.board, layout, pages), asOf: toMomentResponse(moment) };
+  const { id: boardId, name } = resolved.board;
+  return { board: { id: boardId, name }, ...columnsOf(layout, pages), asOf: toMomentResponse(moment) };
 }
 
 /**
@@ -93,9 +94,7 @@ export async function columnCardsAt(
   const cell = cellByKey(was.resolved, key, query.lane);
   const after = cursorOf(query);
   const from =
-    after === undefined
-      ? null
-      : decodeCursor(ctx.sealing, listOf(ctx, was.resolved.board, cell, asOf), after);
+    after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, was.resolved, cell, asOf), after);
   const limit = query.limit ?? limitDefault;
   const { cards: data, pageInfo } = await pageOf(was, cell, { shape, asOf, limit, from });
   return { data, pageInfo, asOf: toMomentResponse(was.moment) };
@@ -111,7 +110,7 @@ interface CardThen {
 interface BoardThen {
   readonly moment: Moment;
   readonly visibleCtx: Context;
-  readonly resolved: ResolvedBoard;
+  readonly resolved: ResolvedBoard<Board>;
   /** In board order. */
   readonly cards: readonly CardThen[];
   readonly keys: readonly SortedBy[];
@@ -205,7 +204,7 @@ async function pageOf(
     pageInfo: {
       hasNextPage: all.length > page.length,
       endCursor: last
-        ? encodeCursor(visibleCtx.sealing, listOf(visibleCtx, resolved.board, cell, asOf), [...last.at])
+        ? encodeCursor(visibleCtx.sealing, listOf(visibleCtx, resolved, cell, asOf), [...last.at])
         : null,
     },
   };

@@ -1,5 +1,5 @@
 // Bodies of the board routes other than the default operations.
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TString } from 'typebox';
 import { responseProperties } from '../../kernel/contract/schemas.ts';
 import {
   Closed,
@@ -11,13 +11,14 @@ import {
   nameOf,
   nullable,
   pageOf,
+  pageQuery,
   writes,
   type WrittenFields,
 } from '../../platform/lib/schema.ts';
 import { AsOf, asOfQuery } from '../../kernel/resource/as-of/past.ts';
 import { issue } from '../issues/contract.ts';
-import { positionInputs } from '../issues/index.ts';
-import { board } from './contract.ts';
+import { positionInputs, selectionQuery, sortQuery } from '../issues/index.ts';
+import { board, columnGrouping, laneGrouping } from './contract.ts';
 
 const { description: _long, ...cardProperties } = responseProperties(issue);
 
@@ -65,20 +66,26 @@ const BoardColumnResponse = namedSchema(
   }),
 );
 
+const contents = {
+  columns: Type.Array(BoardColumnResponse, { description: 'Columns, left to right.' }),
+  lanes: nullable(
+    Type.Array(Closed({ key, title, count: count('Number of cards in the swimlane.') }), {
+      description: 'Swimlanes, top to bottom; null if the board has none.',
+    }),
+  ),
+  elsewhere: count('Number of issues on the board that are in none of its columns.'),
+};
+
 export const BoardCards = namedSchema(
   'BoardCards',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'The board.'),
-    columns: Type.Array(BoardColumnResponse, { description: 'Columns, left to right.' }),
-    lanes: nullable(
-      Type.Array(Closed({ key, title, count: count('Number of cards in the swimlane.') }), {
-        description: 'Swimlanes, top to bottom; null if the board has none.',
-      }),
-    ),
-    elsewhere: count('Number of issues on the board that are in none of its columns.'),
+    ...contents,
     asOf: Type.Optional(AsOf),
   }),
 );
+export const IssueBoard = namedSchema('IssueBoard', Closed(contents));
+export const IssueBoardColumn = namedSchema('IssueBoardColumn', page);
 export const BoardColumnCards = namedSchema(
   'BoardColumnCards',
   Closed({ ...page.properties, asOf: Type.Optional(AsOf) }),
@@ -87,7 +94,7 @@ export const BoardColumnCards = namedSchema(
 const fields = { maxLength: 500, description: 'Comma-separated fields to return for each card.' };
 
 export const perColumnDefault = 25;
-export const cardsQuery = Closed({
+const firstCards = {
   perColumn: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -96,11 +103,34 @@ export const cardsQuery = Closed({
       description: 'Maximum number of cards returned per column, or per lane of a column.',
     }),
   ),
-  ...asOfQuery,
   // Parsed as a plain list: cards are nested in the response, so its type cannot list their selected fields.
   fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'list' })),
+};
+const ofColumn = {
+  ...pageQuery,
+  lane: Type.Optional(
+    Type.String({ maxLength: 80, description: 'Key of a swimlane, to list only its cards.' }),
+  ),
+  fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'fields' })),
+};
+export const cardsQuery = Closed({ ...firstCards, ...asOfQuery });
+export const columnQuery = Closed({ ...ofColumn, ...asOfQuery });
+export const columnKey = Type.String({
+  minLength: 1,
+  maxLength: 80,
+  description: 'Key of the column, percent-encoded.',
 });
-export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'fields' })) };
+
+const grouped = (schema: TString & { readonly description?: string }, by: string): TString =>
+  described(schema, `Field that ${by} group issues by. ${schema.description}`);
+const ofIssues = {
+  ...selectionQuery,
+  groupBy: Type.Optional({ ...grouped(columnGrouping, 'the columns'), default: 'state' }),
+  swimlanes: Type.Optional(grouped(laneGrouping, 'swimlanes')),
+  ...sortQuery,
+};
+export const issueBoardQuery = Closed({ ...ofIssues, ...firstCards });
+export const issueColumnQuery = Closed({ ...ofIssues, ...ofColumn });
 
 const nothing: WrittenFields = [];
 const about = (description: string, schema = nameOf(issue)) =>

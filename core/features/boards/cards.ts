@@ -1,5 +1,5 @@
 // Cards of a board: the count and the first page of each column in one response, and the pages that follow.
-import { contentParameters, cursorOf, pageOfModel, type PageParameters } from '../../kernel/changes/list.ts';
+import { cursorOf, pageOfModel, type PageParameters } from '../../kernel/changes/list.ts';
 import { getEntity } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { decodeCursor, encodeCursor } from '../../platform/lib/cursor.ts';
@@ -9,7 +9,7 @@ import { issueModel, withIssueVisibility, readShape, shapeIssues, type Shape } f
 import { perColumnDefault } from './bodies.ts';
 import { readCells, type BoardCell, type CardPosition } from './cells.ts';
 import type { Group } from './grouping.ts';
-import { boardModel, type Board } from './model.ts';
+import { boardModel } from './model.ts';
 import { findColumn, findLane, layoutOf, type Layout, resolveBoard, type ResolvedBoard } from './layout.ts';
 
 /** Limits for the cells and cards of one response. Cells beyond them need their own request. */
@@ -24,19 +24,28 @@ export interface CardsQuery {
   readonly fields?: string;
 }
 
-export async function boardCards(
-  ctx: Context,
-  id: string,
-  { perColumn = perColumnDefault, fields }: CardsQuery,
-) {
+export async function boardCards(ctx: Context, id: string, query: CardsQuery) {
   const board = await getEntity(ctx, boardModel, id);
   const visibleCtx = withIssueVisibility(ctx);
-  const readCards = cardShape(visibleCtx, fields);
-  const layout = await layoutOf(visibleCtx, await resolveBoard(visibleCtx, board));
+  const cards = await firstCards(visibleCtx, await resolveBoard(visibleCtx, board), query);
+  return { board: { id: board.id, name: board.name }, ...cards };
+}
+
+/**
+ * @param ctx context whose `visibleTeams` are the teams in which the caller may read issues
+ * @throws ApiError validation_failed
+ */
+export async function firstCards(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  { perColumn = perColumnDefault, fields }: CardsQuery,
+) {
+  const readCards = cardShape(ctx, fields);
+  const layout = await layoutOf(ctx, resolved);
   const filled = filledOf(layout, perColumn);
   const positions = await readCells(
-    visibleCtx,
-    layout.resolved,
+    ctx,
+    resolved,
     filled.map(({ cell }) => cell),
     { limit: perColumn + 1 },
   );
@@ -44,10 +53,10 @@ export async function boardCards(
   const pages = new Map(
     filled.map(({ name, cell }, index) => [
       name,
-      pageOf(ctx, board, cell, positions[index]!, perColumn, cards),
+      pageOf(ctx, resolved, cell, positions[index]!, perColumn, cards),
     ]),
   );
-  return answerOf(board, layout, pages);
+  return columnsOf(layout, pages);
 }
 
 interface CellEntry {
@@ -67,8 +76,7 @@ export function filledOf({ columns, lanes, count }: Layout, perColumn: number): 
   return all.slice(0, Math.min(cellsMax, Math.floor(cardsMax / perColumn)));
 }
 
-export function answerOf(
-  board: Board,
+export function columnsOf(
   { columns, lanes, count, elsewhere }: Layout,
   pages: ReadonlyMap<string, PageOfCell>,
 ) {
@@ -82,7 +90,6 @@ export function answerOf(
     return { count: pageInfo.hasNextPage ? Math.max(counted, cards.length) : cards.length, cards, pageInfo };
   };
   return {
-    board: { id: board.id, name: board.name },
     columns: columns.map((column, at) => {
       const head = (counted: number) => headOf(column, counted);
       if (column.hidden) return head(count(at));
@@ -115,16 +122,23 @@ export type OfColumn = PageParameters & { readonly lane?: string; readonly field
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
   const board = await getEntity(ctx, boardModel, id);
   const visibleCtx = withIssueVisibility(ctx);
-  const readCards = cardShape(visibleCtx, query.fields);
-  const resolved = await resolveBoard(visibleCtx, board);
+  return cardsOfColumn(visibleCtx, await resolveBoard(visibleCtx, board), key, query);
+}
+
+/**
+ * @param ctx context whose `visibleTeams` are the teams in which the caller may read issues
+ * @throws ApiError not_found for a column or lane that the board does not have; validation_failed, invalid_cursor
+ */
+export async function cardsOfColumn(ctx: Context, resolved: ResolvedBoard, key: string, query: OfColumn) {
+  const readCards = cardShape(ctx, query.fields);
   const cell = cellByKey(resolved, key, query.lane);
   const limit = query.limit ?? limitDefault;
   const after = cursorOf(query);
   const from =
-    after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
-  const [positions = []] = await readCells(visibleCtx, resolved, [cell], { limit: limit + 1, ...from });
+    after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, resolved, cell), after) };
+  const [positions = []] = await readCells(ctx, resolved, [cell], { limit: limit + 1, ...from });
   const cards = await readCards(positions.slice(0, limit));
-  const page = pageOf(ctx, board, cell, positions, limit, cards);
+  const page = pageOf(ctx, resolved, cell, positions, limit, cards);
   return { data: page.cards, pageInfo: page.pageInfo };
 }
 
@@ -139,17 +153,17 @@ export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string 
 /** Returns the key that cursors of a cell are bound to. */
 export function listOf(
   { workspaceId }: Context,
-  { id, groupBy, swimlanes, sort, filter }: Board,
+  { board, contents }: ResolvedBoard,
   { column, lane }: BoardCell,
   asOf?: string,
 ): string {
-  const parameters = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
-  return `${workspaceId} cards ${id} ${JSON.stringify(contentParameters(parameters as PageParameters))}`;
+  const parameters = { ...contents, column: column.key, lane: lane?.key, asOf };
+  return `${workspaceId} cards ${board.id ?? 'of issues'} ${JSON.stringify(parameters)}`;
 }
 
 function pageOf(
   ctx: Context,
-  board: Board,
+  resolved: ResolvedBoard,
   cell: BoardCell,
   positions: readonly CardPosition[],
   limit: number,
@@ -164,7 +178,7 @@ function pageOf(
     }),
     pageInfo: {
       hasNextPage: positions.length > limit,
-      endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, board, cell), last.at) : null,
+      endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, resolved, cell), last.at) : null,
     },
   };
 }

@@ -7,7 +7,7 @@ import { beyond, type SortKey } from '../../platform/store/page.ts';
 import { composedStatement, type SqlRow } from '../../platform/store/statement.ts';
 import { issueOrder, existingSort } from '../issues/index.ts';
 import { byHand } from './contract.ts';
-import { defaultRank, creationPositionOf } from './default-rank.ts';
+import { defaultRank, creationPositionOf } from './ranks/default-rank.ts';
 import type { Group, GroupKey } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type ResolvedBoard } from './layout.ts';
 

@@ -23,6 +23,7 @@ const allowed = (names: readonly GroupingName[]): string =>
 export const columnGrouping = groupedBy(groupings, allowed(groupings));
 /** Labels are excluded: a card is in exactly one lane. */
 const laneGroupings = groupings.filter((name) => name !== 'label');
+export const laneGrouping = groupedBy(laneGroupings, allowed(laneGroupings));
 /** Value of `sort` for the manual order. */
 export const byHand = 'manual';
 export const columnsMax = 50;
@@ -78,7 +79,7 @@ export const board = defineContract({
       nullable: true,
       doc: 'Columns, left to right; null for one column per state, type or priority, or per assignee or label that has cards.',
     }),
-    swimlanes: string(groupedBy(laneGroupings, allowed(laneGroupings)), {
+    swimlanes: string(laneGrouping, {
       nullable: true,
       doc: 'Field that the swimlanes group issues by; null for no swimlanes.',
     }),

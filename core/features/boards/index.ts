@@ -44,3 +44,5 @@ export const boards = defineFeature({
   events: { 'board.card_moved': CardMoved },
   samples: boardSamples,
 });
+
+export { boardModel } from './model.ts';

@@ -42,25 +42,41 @@ export class Binding {
   }
 }
 
-export interface ResolvedBoard extends BoardVisibility {
-  readonly board: Board;
+/** Settings that arrange issues as cards: those of a stored board, or of one request. */
+export interface BoardSettings extends Pick<Board, 'teamId' | 'groupBy' | 'columns' | 'swimlanes' | 'sort'> {
+  /** Id of the stored board, which owns the ranks of moved cards; null for a board of one request. */
+  readonly id: string | null;
+}
+
+export interface ResolvedBoard<B extends BoardSettings = BoardSettings> extends BoardVisibility {
+  readonly board: B;
   readonly columns: Grouping;
   readonly lanes: Grouping | null;
   /** Conditions on the issues of the board, except the team. */
   readonly conditions: readonly Condition[];
   /** Ids of the labels that can be columns; empty for other groupings. */
   readonly labels: readonly string[];
+  /** Parameters that determine the cards; a cursor is valid only with the same ones. */
+  readonly contents: Readonly<Record<string, unknown>>;
 }
 
 /** @param ctx context whose `visibleTeams` are the teams in which the caller may read issues */
-export async function resolveBoard(ctx: Context, board: Board): Promise<ResolvedBoard> {
-  const { directory, visibleTeams } = ctx;
+export async function resolveBoard(ctx: Context, board: Board): Promise<ResolvedBoard<Board>> {
+  const { groupBy, swimlanes, sort, filter } = board;
+  const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', wasTaken: true }]);
+  const contents = { groupBy, swimlanes, sort, filter };
+  return resolveSettings(ctx, board, { conditions: [notDeleted, ...conditions], contents });
+}
+
+/** @param ctx context whose `visibleTeams` are the teams in which the caller may read issues */
+export function resolveSettings<B extends BoardSettings>(
+  { directory, visibleTeams }: Context,
+  board: B,
+  { conditions, contents }: Pick<ResolvedBoard, 'conditions' | 'contents'>,
+): ResolvedBoard<B> {
   const isOther = visibleTeams !== null && board.teamId !== null && !visibleTeams.has(board.teamId);
   const teams = board.teamId === null ? visibleTeams : new Set(isOther ? [] : [board.teamId]);
   const resolved = { directory, teams };
-  const conditions = await issueFiltering.conditions(ctx, [
-    { tree: board.filter, at: 'filter', wasTaken: true },
-  ]);
   const columns = groupingIn(resolved, board.groupBy) ?? gone;
   const labelIds = board.columns?.flatMap(({ value }) => value ?? []) ?? [...directory.labels.keys()];
   return {
@@ -68,7 +84,8 @@ export async function resolveBoard(ctx: Context, board: Board): Promise<Resolved
     board,
     columns,
     lanes: board.swimlanes === null ? null : (groupingIn(resolved, board.swimlanes) ?? gone),
-    conditions: [notDeleted, ...conditions],
+    conditions,
+    contents,
     labels: columns.column === null ? labelIds.filter((id) => columns.keysOf(resolved, id).length > 0) : [],
   };
 }
@@ -121,7 +138,7 @@ export function isInGroup(
   return keysHad(resolved, grouping, issue).some((key) => keys.includes(key));
 }
 
-type ColumnConfig = NonNullable<ResolvedBoard['board']['columns']>[number];
+type ColumnConfig = NonNullable<BoardSettings['columns']>[number];
 
 /** Returns the key that requests use for the group of a value. */
 export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;

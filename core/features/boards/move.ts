@@ -14,7 +14,7 @@ import {
   requireMayChange,
 } from '../issues/index.ts';
 import type { Move } from './bodies.ts';
-import { cardMoved, boardModel } from './model.ts';
+import { cardMoved, boardModel, type Board } from './model.ts';
 import { withoutDescription } from './cards.ts';
 import type { BoardCell } from './cells.ts';
 import { byHand } from './contract.ts';
@@ -32,7 +32,7 @@ import {
   hasKey,
   ofTeams,
 } from './layout.ts';
-import { findVisibleIssue, requestedPosition, rankFor, rankOn, respaceRanks } from './rank.ts';
+import { findVisibleIssue, requestedPosition, rankFor, rankOn, respaceRanks } from './ranks/rank.ts';
 import { composedStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 
@@ -74,7 +74,7 @@ export async function moveCard(
 }
 
 interface Moving {
-  readonly resolved: ResolvedBoard;
+  readonly resolved: ResolvedBoard<Board>;
   readonly issue: Issue;
   readonly cell: BoardCell;
 }
@@ -84,7 +84,7 @@ interface Moving {
  * refused, even with concurrent moves, because the statement that commits the move counts the cards again.
  * @throws ApiError conflict if the column is full
  */
-async function enforceLimit(ctx: Context, resolved: ResolvedBoard, column: Group): Promise<Change[]> {
+async function enforceLimit(ctx: Context, resolved: ResolvedBoard<Board>, column: Group): Promise<Change[]> {
   const { limit, title } = column;
   if (resolved.board.limits === 'soft' || limit === null) return [];
   const [row] = await ctx.store.read<{ full: number }>(
@@ -113,7 +113,7 @@ function counting(resolved: ResolvedBoard, column: Group, enough: number, sql: (
 }
 
 /** Writes nothing, but fails the batch of a move that exceeds the limit. */
-function limitGuard(resolved: ResolvedBoard, column: Group, limit: number): Change {
+function limitGuard(resolved: ResolvedBoard<Board>, column: Group, limit: number): Change {
   const boardId = resolved.board.id;
   const [statement, params] = counting(
     resolved,

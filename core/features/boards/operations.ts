@@ -38,11 +38,7 @@ export const boardRules: Rules<typeof board, Board> = {
       names.some((name) => !before || !sameValue(before[name], (after as Board)[name]));
     if (moved('filter')) await issueFiltering.conditions(ctx, [{ tree: after.filter, at: 'filter' }]);
     if (moved('sort') && after.sort !== byHand) requireSort(after.sort, ctx.directory);
-    if (moved('swimlanes', 'groupBy') && after.swimlanes === after.groupBy)
-      throw invalidField('swimlanes', 'conflict', {
-        why: 'The columns are already grouped by this field.',
-        fix: 'Use another grouping, or null.',
-      });
+    if (moved('swimlanes', 'groupBy')) requireTwoGroupings(after);
     const visibility = visibilityOf(ctx, after);
     for (const name of ['groupBy', 'swimlanes'] as const)
       if (moved(name, 'teamId')) requireGrouping(visibility, name, after[name]);
@@ -72,7 +68,16 @@ function visibilityOf(
 }
 
 /** @throws ApiError validation_failed */
-function requireGrouping(
+export function requireTwoGroupings({ groupBy, swimlanes }: Pick<Board, 'groupBy' | 'swimlanes'>): void {
+  if (swimlanes === groupBy)
+    throw invalidField('swimlanes', 'conflict', {
+      why: 'The columns are already grouped by this field.',
+      fix: 'Use another grouping, or no swimlanes.',
+    });
+}
+
+/** @throws ApiError validation_failed */
+export function requireGrouping(
   visibility: BoardVisibility,
   at: 'groupBy' | 'swimlanes',
   name: string | null,

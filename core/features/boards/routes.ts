@@ -1,9 +1,20 @@
-import { Type } from 'typebox';
 import { defineRoute } from '../../kernel/http/route.ts';
-import { Closed, idOf, pageQuery } from '../../platform/lib/schema.ts';
-import { asOfQuery } from '../../kernel/resource/as-of/past.ts';
+import { Closed, idOf } from '../../platform/lib/schema.ts';
 import { readingIssues, writingIssues } from '../issues/index.ts';
-import { BoardCard, BoardCards, BoardColumnCards, BoardMove, cardsQuery, ofCards } from './bodies.ts';
+import {
+  BoardCard,
+  BoardCards,
+  BoardColumnCards,
+  BoardMove,
+  cardsQuery,
+  columnKey,
+  columnQuery,
+  IssueBoard,
+  IssueBoardColumn,
+  issueBoardQuery,
+  issueColumnQuery,
+} from './bodies.ts';
+import { issueBoard, issueBoardColumn } from './ad-hoc.ts';
 import { boardCardsAt, columnCardsAt } from './as-of.ts';
 import { boardCards, columnCards } from './cards.ts';
 import { board } from './contract.ts';
@@ -39,28 +50,45 @@ export const boardRoutes = [
     rows: 'team',
     also: readingIssues,
     limit: 'read',
-    params: Closed({
-      id,
-      column: Type.String({
-        minLength: 1,
-        maxLength: 80,
-        description: 'Key of the column, percent-encoded.',
-      }),
-    }),
-    query: Closed({
-      ...pageQuery,
-      lane: Type.Optional(
-        Type.String({ maxLength: 80, description: 'Key of a swimlane, to list only its cards.' }),
-      ),
-      ...asOfQuery,
-      ...ofCards,
-    }),
+    params: Closed({ id, column: columnKey }),
+    query: columnQuery,
     responses: { 200: BoardColumnCards },
     errors: ['invalid_cursor'],
     read: (ctx, { params: { id, column }, query: { asOf, ...query } }) =>
       asOf === undefined
         ? columnCards(ctx, id, column, query)
         : columnCardsAt(ctx, id, column, { ...query, asOf }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/board',
+    name: 'issues.board',
+    summary: 'Get the issues of a list in columns, with card counts and the first cards',
+    description:
+      'Takes the filters of the list, and returns the columns that a stored board with the same settings has. Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column.',
+    scope: 'issues:read',
+    rows: 'team',
+    limit: 'read',
+    query: issueBoardQuery,
+    responses: { 200: IssueBoard },
+    errors: ['budget_exceeded'],
+    read: (ctx, { query }) => issueBoard(ctx, query),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/board/columns/{column}/cards',
+    name: 'issues.board-column',
+    summary: 'List the issues of a column, in board order',
+    description:
+      'Continues after an `endCursor` of the column or of one of its lanes. Takes the filters, `groupBy`, `swimlanes` and `sort` of the board.',
+    scope: 'issues:read',
+    rows: 'team',
+    limit: 'read',
+    params: Closed({ column: columnKey }),
+    query: issueColumnQuery,
+    responses: { 200: IssueBoardColumn },
+    errors: ['invalid_cursor', 'budget_exceeded'],
+    read: (ctx, { params: { column }, query }) => issueBoardColumn(ctx, column, query),
   }),
   defineRoute({
     method: 'POST',

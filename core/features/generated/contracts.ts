@@ -29,6 +29,7 @@ import { slaPolicy } from '../sla-policies/contract.ts';
 import { slaClock } from '../sla/contract.ts';
 import { search } from '../search/contract.ts';
 import { inboxItem } from '../inbox/contract.ts';
+import { favorite } from '../preferences/contract.ts';
 import { webhook } from '../webhooks/endpoints/contract.ts';
 import { proposal } from '../proposals/contract.ts';
 import { plugin } from '../plugins/installs/contract.ts';
@@ -63,6 +64,7 @@ export const all = [
   slaClock,
   search,
   inboxItem,
+  favorite,
   webhook,
   proposal,
   plugin,

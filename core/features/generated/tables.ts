@@ -13,6 +13,7 @@ import { cycleIssueTable } from '../../features/cycles/tables.ts';
 import { fieldTable } from '../../features/fields/tables.ts';
 import { inboxItemTable } from '../../features/inbox/tables.ts';
 import { inboxPreferenceTable } from '../../features/inbox/tables.ts';
+import { inboxChangeTable } from '../../features/inbox/tables.ts';
 import { issueTable } from '../../features/issues/tables.ts';
 import { issueLabelTable } from '../../features/issues/tables.ts';
 import { formerIdentifierTable } from '../../features/issues/tables.ts';
@@ -47,6 +48,8 @@ import { journalTable } from '../../features/plugins/tables.ts';
 import { storedChangeTable } from '../../features/plugins/tables.ts';
 import { backtestTable } from '../../features/plugins/tables.ts';
 import { shadowTable } from '../../features/plugins/tables.ts';
+import { favoriteTable } from '../../features/preferences/tables.ts';
+import { memberPreferenceTable } from '../../features/preferences/tables.ts';
 import { projectUpdateTable } from '../../features/project-updates/tables.ts';
 import { projectTable } from '../../features/projects/tables.ts';
 import { projectIssueTable } from '../../features/projects/tables.ts';
@@ -103,6 +106,7 @@ export const all = {
   fields: fieldTable,
   inbox_items: inboxItemTable,
   inbox_preferences: inboxPreferenceTable,
+  inbox_changes: inboxChangeTable,
   issues: issueTable,
   issue_labels: issueLabelTable,
   former_identifiers: formerIdentifierTable,
@@ -137,6 +141,8 @@ export const all = {
   stored_changes: storedChangeTable,
   backtests: backtestTable,
   shadows: shadowTable,
+  favorites: favoriteTable,
+  member_preferences: memberPreferenceTable,
   project_updates: projectUpdateTable,
   projects: projectTable,
   project_issues: projectIssueTable,

@@ -7,11 +7,21 @@ import { modelOf } from '../../kernel/resource/model.ts';
 import { defineList } from '../../kernel/changes/sources.ts';
 import type { Context } from '../../kernel/context.ts';
 import { issueModel } from '../issues/index.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp } from '../../platform/store/store.ts';
 import { inboxItem } from './contract.ts';
 
 export type InboxItemResponse = EntityResponse<typeof inboxItem>;
 
 const timerName = 'inbox';
+
+/** Runs before the events of its batch are appended, so the events of the change follow the noted sequence. */
+const noteChange = tenantStatement(
+  'inbox_changes.note',
+  `INSERT INTO inbox_changes (workspace_id, id, after_sequence)
+   VALUES (:ws, :memberId, (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws))
+   ON CONFLICT (workspace_id, id) DO UPDATE SET after_sequence = excluded.after_sequence`,
+);
 
 export const inboxItemModel = modelOf(inboxItem, {
   table: 'inbox_items',
@@ -22,9 +32,13 @@ export const inboxItemModel = modelOf(inboxItem, {
     if (before.readAt === null && after.readAt !== null) return ['inbox.item_read'];
     return ['inbox.item_updated'];
   },
-  related: (scope, before, { id, snoozedUntil }) => ({
-    last:
-      (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
+  related: (scope, before, { id, memberId, snoozedUntil }) => ({
+    last: [
+      tenantOp(scope, noteChange, { memberId }),
+      ...((before?.snoozedUntil ?? null) === snoozedUntil
+        ? []
+        : [timerOp(scope, timerName, id, snoozedUntil)]),
+    ],
   }),
 });
 

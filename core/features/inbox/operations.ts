@@ -18,14 +18,11 @@ export const readAtOnce = 500;
 /** A guest may have lost access to the team of an issue since the item was created. */
 const ofTeams = `(inbox_items.issue_id IS NULL OR EXISTS (SELECT 1 FROM issues AS i
   WHERE i.workspace_id = :ws AND i.id = inbox_items.issue_id AND i.team_id IN (SELECT value FROM json_each(:teams))))`;
-const unread = `read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL AND (:teams IS NULL OR ${ofTeams})`;
-const countUnread = tenantStatement<{ unread: number }>(
-  'inbox_items.count_unread',
-  `SELECT count(*) AS unread FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread}`,
-);
+/** Condition for the unread items, with `:teams` as `teamsOf` returns them. */
+export const isUnread = `read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL AND (:teams IS NULL OR ${ofTeams})`;
 const unreadIds = tenantStatement<{ id: string }>(
   'inbox_items.unread',
-  `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread} LIMIT :limit`,
+  `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${isUnread} LIMIT :limit`,
 );
 const isOfTeams = tenantStatement<{ id: string }>(
   'inbox_items.of_teams',
@@ -33,7 +30,7 @@ const isOfTeams = tenantStatement<{ id: string }>(
 );
 
 /** Returns the ids of the teams whose issues the caller can see, as JSON; null for all. */
-function teamsOf(ctx: Context): string | null {
+export function teamsOf(ctx: Context): string | null {
   const seen = teamsSeen('issues:read', ctx, ctx.directory);
   return seen && JSON.stringify([...seen]);
 }
@@ -114,14 +111,6 @@ function restsUntil(input: string | null, now: number): number | null {
   const until = readTime(input, 'snoozedUntil');
   if (until > now) return until;
   throw invalidField('snoozedUntil', 'too_small', 'Use a time in the future, or null to end the snooze.');
-}
-
-export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
-  const row = await ctx.store.readOne(ctx.scope, countUnread, {
-    memberId: holderOf(ctx),
-    teams: teamsOf(ctx),
-  });
-  return { unread: row?.unread ?? 0 };
 }
 
 /** Marks up to `readAtOnce` unread items as read. Items created in the meantime stay unread. */

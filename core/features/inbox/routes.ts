@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { updateBodyWith } from '../../kernel/contract/schemas.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
-import { Closed, enumeration, namedSchema } from '../../platform/lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../../platform/lib/schema.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { inboxItem } from './contract.ts';
-import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './operations.ts';
+import { getItem, holderOf, listInbox, readAll, readAtOnce, updateItem } from './operations.ts';
 import { inboxItemModel } from './model.ts';
+import { unreadCount } from './unread.ts';
 import { getPreferences, InboxPreferences, InboxPreferencesPut, putPreferences } from './preferences.ts';
 
 const shelf = (what: string) =>
@@ -26,8 +27,15 @@ const routes = [
     path: `${v1}/unread-count`,
     name: 'inbox.unread-count',
     summary: 'Count the unread items of your inbox',
+    description:
+      'Returns a marker of the state of the inbox as `asOf`. A later request with it as `changedSince` returns if the inbox has changed since, at a lower cost than a list.',
     scope: 'inbox:read',
     limit: 'read',
+    query: Closed({
+      changedSince: Type.Optional(
+        Type.String({ maxLength: 300, description: '`asOf` of an earlier response for this inbox.' }),
+      ),
+    }),
     responses: {
       200: namedSchema(
         'InboxUnread',
@@ -35,11 +43,20 @@ const routes = [
           unread: Type.Integer({
             description: 'Number of unread items that are neither archived nor snoozed.',
           }),
+          changed: nullable(
+            Type.Boolean({
+              description:
+                'True if an item was created or changed, or the number of unread items differs, since `changedSince`; null without `changedSince`.',
+            }),
+          ),
+          asOf: Type.String({
+            description: 'Opaque marker of this state of the inbox, for `changedSince` of a later request.',
+          }),
         }),
       ),
     },
-    errors: ['forbidden'],
-    read: (ctx) => unreadCount(ctx),
+    errors: ['forbidden', 'invalid_cursor'],
+    read: (ctx, { query }) => unreadCount(ctx, query),
   }),
   defineRoute({
     method: 'POST',

@@ -20,3 +20,11 @@ export const inboxPreferenceTable = defineTable('inbox_preferences', {
   log: { local: 'settings of a member' },
   quotes: { none: 'settings' },
 });
+
+export const inboxChangeTable = defineTable('inbox_changes', {
+  owner: { members: 'id' },
+  retention: { bound: 'one for each member' },
+  exported: { not: 'its sequences belong to the log of the exporting server' },
+  log: { local: 'index of the log' },
+  quotes: { none: 'ids and numbers' },
+});

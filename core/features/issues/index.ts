@@ -59,8 +59,12 @@ export {
   listIssues,
   listQuery,
   requestedFilters,
+  selectionConditions,
+  selectionQuery,
+  sortQuery,
   type IssueFilters,
   type IssueQuery,
+  type SelectionQuery,
 } from './query/list.ts';
 export { shapeIssues, readShape, type Shape } from './query/shape.ts';
 export { issueKeys, issueOrder, existingSort } from './query/sorting.ts';

@@ -19,7 +19,7 @@ export const oauth = defineFeature({
 });
 
 export { grantsOfAccount } from './account-section.ts';
-export { createFindAccessToken } from './tokens.ts';
+export { createFindAccessToken, createResumeGrant } from './tokens.ts';
 export { createGrantEnding, createAccountGrants } from './grant-ending.ts';
 export { clientIsThere, grantModel } from './grants.ts';
 export { createOAuthClients, oauthRoutes, type OAuthClients } from './runtime.ts';

@@ -4,6 +4,7 @@ import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
 import { type IdentityDeps, type FindToken, type UseRecorder, membershipOf } from '../people/index.ts';
 import { setGrantUsed, clientIsThere } from './grants.ts';
 import { sealedFor } from '../../platform/lib/secrets/sealing.ts';
+import type { Principal, ResumeCredential } from '../../kernel/http/principal.ts';
 import { systemStatement } from '../../platform/store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Store } from '../../platform/store/store.ts';
 import { refOf, type GrantRef } from './grant-requests.ts';
@@ -12,6 +13,7 @@ import { commonRights, type Rights } from '../../kernel/rights/rights.ts';
 import { expandScopes } from '../../kernel/rights/table.ts';
 import type { RowOf } from '../../kernel/table/define.ts';
 import type { Schema } from '../../platform/store/generated/schema.ts';
+import { grant as grantContract } from './contract.ts';
 import type { grantTable } from './tables.ts';
 
 /** Token data of the protocol library. */
@@ -174,6 +176,15 @@ const findAccess = systemStatement<AccessTokenRow>(
    WHERE t.id = :hash AND t.kind = 'AccessToken' AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
 );
 
+type GrantRow = Omit<AccessTokenRow, 'scope' | 'expires_at'>;
+const findGrant = systemStatement<GrantRow>(
+  'grants.to_resume',
+  'the clients of grants belong to the installation',
+  `SELECT g.workspace_id, g.id AS grant_id, g.member_id, g.client_id, g.client_name, g.resource, g.scopes_json, g.guarded_json,
+     g.last_used_at
+   FROM grants AS g WHERE g.workspace_id = :workspace AND g.id = :id AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
+);
+
 /**
  * Resolves an access token to its principal, an app that acts for a member, without the protocol library. The
  * rights are the intersection of those of the token, the grant and the role of the member.
@@ -184,27 +195,45 @@ export function createFindAccessToken(options: { store: Store; uses: UseRecorder
     if (!looksIssued('AccessToken', token)) return null;
     const [row] = await store.readSystem(findAccess, { hash: tokenHash(token) });
     if (!row) return null;
-    const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
-    const membership = await membershipOf(store, scope, row.member_id);
-    if (!membership) return null;
     const granted = commonRights(whole(JSON.parse(row.scopes_json) as string[]), whole(row.scope.split(' ')));
-    return {
-      principal: {
-        scope,
-        actor: { kind: 'app', id: row.client_id, name: row.client_name, memberId: row.member_id },
-        ...commonRights(granted, membership.rights),
-        tokenId: row.grant_id,
-        grant: {
-          id: row.grant_id,
-          resource: row.resource,
-          guarded: JSON.parse(row.guarded_json) as GuardedClass[],
-        },
-      },
-      expiresAt: row.expires_at,
-      usedAt: row.last_used_at ?? -Infinity,
-      noteUse: () => uses.note(setGrantUsed, scope, row.grant_id),
-    };
+    const principal = await principalOf(store, row, granted);
+    return (
+      principal && {
+        principal,
+        expiresAt: row.expires_at,
+        usedAt: row.last_used_at ?? -Infinity,
+        noteUse: () => uses.note(setGrantUsed, principal.scope, row.grant_id),
+      }
+    );
   };
+}
+
+/** The rights are those of the grant and the role, because the token that was used first is unknown. */
+export function createResumeGrant({ store }: { store: Store }): ResumeCredential {
+  return async (workspaceId, id) => {
+    if (!id.startsWith(`${grantContract.id}_`)) return null;
+    const [row] = await store.readSystem(findGrant, { workspace: workspaceId, id });
+    return row ? principalOf(store, row, whole(JSON.parse(row.scopes_json) as string[])) : null;
+  };
+}
+
+/** @returns null if the member was removed */
+async function principalOf(store: Store, row: GrantRow, granted: Rights): Promise<Principal | null> {
+  const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
+  const membership = await membershipOf(store, scope, row.member_id);
+  return (
+    membership && {
+      scope,
+      actor: { kind: 'app', id: row.client_id, name: row.client_name, memberId: row.member_id },
+      ...commonRights(granted, membership.rights),
+      tokenId: row.grant_id,
+      grant: {
+        id: row.grant_id,
+        resource: row.resource,
+        guarded: JSON.parse(row.guarded_json) as GuardedClass[],
+      },
+    }
+  );
 }
 
 const whole = (scopes: readonly string[]): Rights => ({ scopes: expandScopes(scopes), narrowed: null });

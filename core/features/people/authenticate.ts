@@ -7,7 +7,7 @@ import { tenantStatement, type Statement } from '../../platform/store/statement.
 import { backgroundCommitDelayMs, tenantOp, type Scope } from '../../platform/store/store.ts';
 import { createLru } from '../../platform/lib/lru.ts';
 import type { Committer } from '../../kernel/changes/commit.ts';
-import type { Authenticate, Principal } from '../../kernel/http/principal.ts';
+import type { Authenticate, Principal, ResumeCredential } from '../../kernel/http/principal.ts';
 import { rightsForApp } from '../../kernel/rights/roles.ts';
 
 interface AuthenticatedToken {
@@ -39,6 +39,17 @@ export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'membe
 /** Limits an app to the rights that the role table gives to apps, even if its grant has more. */
 function bounded(principal: Principal): Principal {
   return principal.actor.kind === 'app' ? { ...principal, ...rightsForApp(principal) } : principal;
+}
+
+/** Returns the principal of a credential that one of the functions knows, with the rights that `authenticate` gives. */
+export function createResume(resumers: readonly ResumeCredential[]): ResumeCredential {
+  return async (workspaceId, credentialId) => {
+    for (const resume of resumers) {
+      const principal = await resume(workspaceId, credentialId);
+      if (principal) return bounded(principal);
+    }
+    return null;
+  };
 }
 
 export function createAuthentication(options: {

@@ -42,6 +42,7 @@ export {
 } from './accounts.ts';
 export {
   createAuthentication,
+  createResume,
   createUses,
   deciding,
   lastUsedIn,

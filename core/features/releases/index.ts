@@ -73,3 +73,5 @@ const releaseSamples: Samples = ({ nowMs }) => {
 };
 
 export const releases = defineFeature({ name: 'releases', resources: [resource], samples: releaseSamples });
+
+export { releaseModel } from './model.ts';

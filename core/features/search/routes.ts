@@ -37,6 +37,8 @@ export const searchRoutes = [
     path: '/api/v1/issues/titles',
     name: 'issues.titles',
     summary: 'Find issues by identifier or by the beginnings of words in the title',
+    description:
+      'The issue with the identifier comes first, followed by those whose identifier begins with it: `ENG-1` also finds ENG-12.',
     scope: 'issues:read',
     rows: 'team',
     limit: 'read',
@@ -44,7 +46,8 @@ export const searchRoutes = [
       q: Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Identifier, number, or beginnings of words; case and accents are ignored.',
+        description:
+          'Identifier or its beginning, number, or beginnings of words; case and accents are ignored.',
       }),
       team: issueFilters.team,
     }),

@@ -37,3 +37,5 @@ export const views = defineFeature({
       }),
   },
 });
+
+export { isVisibleView, viewModel } from './operations.ts';

@@ -26,7 +26,7 @@ import { view } from './contract.ts';
 
 type View = EntityOf<typeof view>;
 
-const viewModel = modelOf(view, {
+export const viewModel = modelOf(view, {
   toEventData: ({ visibility }, response) =>
     visibility === 'shared'
       ? response
@@ -45,9 +45,13 @@ const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
 const isOwn = (ctx: Context, { ownerId }: { readonly ownerId: string }): boolean => ownerId === callerOf(ctx);
 
+/** Returns false for the personal view of another member. */
+export const isVisibleView = (ctx: Context, current: View): boolean =>
+  current.visibility === 'shared' || isOwn(ctx, current);
+
 /** Personal views of others are not found. @throws ApiError not_found */
 async function requireSeen(ctx: Context, current: View): Promise<void> {
-  if (current.visibility === 'personal' && !isOwn(ctx, current)) throw notFound();
+  if (!isVisibleView(ctx, current)) throw notFound();
 }
 
 export const resource = defineResource(view, viewModel, {

@@ -8,6 +8,7 @@ import { didYouMean } from '../../platform/lib/text/words.ts';
 const announced = [
   'board.card_moved',
   'inbox.preferences_updated',
+  'preferences.updated',
   'system.problem_raised',
   'system.problem_cleared',
   'automation.undone',

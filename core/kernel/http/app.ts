@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/lib/errors/errors.ts';
 import type { CrossOrigin } from './request/cross-origin.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
-import type { Method, Route } from './route.ts';
+import type { Method, Route, SignedRoute } from './route.ts';
 import { createUnrouted } from './response/response.ts';
 import type { Outcome, Take, ValueCall, ValueAdapterFactory } from './values.ts';
 
@@ -40,12 +40,13 @@ export function createApp(
   { kernel, requests, values, crossOrigin }: RequestAdapters,
   routes: readonly Route[],
   traffic: Traffic | null = null,
+  signedRoutes: readonly SignedRoute[] = [],
 ): App {
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } });
   const methods = new Map<string, Map<Method, Serve>>();
   const served = new Map<Route, Serve>();
   for (const route of routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const path = routerPathOf(route.path);
     const serve = kernel.serve(route);
     const known = methods.get(path) ?? methods.set(path, new Map()).get(path)!;
     if (known.has(route.method)) throw new Error(`The route ${route.method} ${route.path} is defined twice.`);
@@ -55,6 +56,15 @@ export function createApp(
       serve(requests, { request, params }),
     );
     app.route(route.method, path, take, { parse: 'none' });
+  }
+  for (const signed of signedRoutes) {
+    const serve = kernel.serve(signed.route);
+    const take = watched(traffic, 'GET', signed.path, ({ request, params }: RoutedRequest) =>
+      serve(requests.signed, requests.signed.incoming(signed, request, params.token ?? '')),
+    );
+    const path = routerPathOf(signed.path);
+    methods.set(path, new Map([['GET', serve]]));
+    app.route('GET', path, take, { parse: 'none' });
   }
   for (const [path, known] of methods) {
     const refuse = otherMethod(requests, known);
@@ -85,6 +95,8 @@ export function createApp(
     },
   };
 }
+
+const routerPathOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 interface RoutedRequest {
   readonly request: Request;

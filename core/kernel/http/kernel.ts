@@ -1,8 +1,8 @@
-// Serves a request to a route in the order that all routes and both adapters share: authentication, rate limit, scope, input, execution,
+// Serves a request to a route in the order that all routes and all adapters share: authentication, rate limit, scope, input, execution,
 // response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `request/request.ts`.
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
-import { admitTo, admitToPropose, requireFields } from './limits/admission.ts';
+import { admitTo, admitToPropose, requireFields, requireRecentFields } from './limits/admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
 import { strangerOf, type BillingAccount } from '../../platform/lib/billing-account.ts';
@@ -68,14 +68,23 @@ function createAsk(route: Route) {
     const reading = read.body(adapter, incoming, exchange, billingAccount);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
+    requireRecentFields(route, principal, body?.value);
     const terms = termsOf(adapter, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = adapter.originOf(incoming);
     const file = route.kind === 'upload' ? adapter.fileOf(incoming, exchange, billingAccount) : null;
-    const rawRequest =
-      route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
+    const rawRequest = rawRequestOf(route, adapter, incoming, { exchange, principal });
     return { exchange, principal, origin, terms, input, file, rawRequest, bodyText: body?.text ?? null };
   };
+}
+
+function rawRequestOf<In extends Incoming>(
+  route: Route,
+  adapter: RequestAdapter<In, unknown>,
+  incoming: In,
+  { exchange, principal }: Pick<ParsedRequest, 'exchange' | 'principal'>,
+): ParsedRequest['rawRequest'] {
+  return route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
 }
 
 /** Account that the body of a request counts against. */

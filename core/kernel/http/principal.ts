@@ -55,6 +55,14 @@ export function memberOf({ actor, tokenId }: RateCaller): string {
   return actor.memberId ?? tokenId;
 }
 
+/**
+ * Returns the principal of a credential by its id, with its present rights: a key, a grant or a session. Null for a credential of
+ * another type, and for one that has ended.
+ */
+export interface ResumeCredential {
+  (workspaceId: string, credentialId: string): Promise<Principal | null>;
+}
+
 /** @returns null for a token that is unknown, revoked, expired or malformed, without revealing which */
 export interface Authenticate {
   (token: string): Principal | null | Promise<Principal | null>;

@@ -8,6 +8,7 @@ import { type RateVerdict, unlimited } from './limits/rate-limit.ts';
 import { announcesBody, type Bodies, readCapped, type Uploads } from './request/body.ts';
 import { createIdentify, type Identify, type IdentifyOptions } from './request/context-of.ts';
 import {
+  acceptsPage,
   checkedKey,
   type Incoming,
   modeOf,
@@ -15,7 +16,8 @@ import {
   type RequestAdapter,
   traceparentOf,
 } from './request/request.ts';
-import type { Principal } from './principal.ts';
+import { createSignedAdapter, type SignedAdapter } from './request/signed-url.ts';
+import type { Principal, ResumeCredential } from './principal.ts';
 import { displayPath, ifMatchVersion, refusalOf, respond, respondError } from './response/response.ts';
 import { type ConnectionOptions, createSend } from './response/send.ts';
 import type { RawAnswer, RequestContent } from './route.ts';
@@ -64,11 +66,14 @@ interface RequestsOptions extends IdentifyOptions, ConnectionOptions {
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
+  readonly resume: ResumeCredential;
   /** Returns the page that a browser gets in place of an error. */
   readonly errorPage: (error: ApiError, exchange: Pick<Exchange, 'requestId'>) => RawAnswer;
 }
 
 export interface Requests extends RequestAdapter<IncomingRequest, Response> {
+  /** Adapter of routes that are called by signed URLs. */
+  readonly signed: SignedAdapter;
   /**
    * Responds to a request that no route matches.
    * @param errorOf called unless the request exceeds its rate limit
@@ -79,9 +84,14 @@ export interface Requests extends RequestAdapter<IncomingRequest, Response> {
 const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
+  const identification = createIdentify(options);
+  const base = createUnsigned(options, identification);
+  return { ...base, signed: createSignedAdapter(base, identification, options.resume) };
+}
+
+function createUnsigned(options: RequestsOptions, { identify, admit }: Identify): Omit<Requests, 'signed'> {
   const { bodies } = options;
   const { ids, log } = options.services;
-  const { identify, admit } = createIdentify(options);
   const refuse = createRefuse(options);
   return {
     admit: createAdmit(options, admit),
@@ -156,11 +166,6 @@ function createRefuse({ services, errorPage }: RequestsOptions): Requests['refus
     if (!exchange.asksForPage) return respondError(exchange, error, challenge);
     return respondPage(exchange, errorPage(error, exchange));
   };
-}
-
-/** Browsers accept HTML when a person opens a URL or sends a form. Programs accept JSON, or anything. */
-function acceptsPage({ headers }: Request): boolean {
-  return (headers.get('accept') ?? '').includes('text/html');
 }
 
 const opensPage = (request: Request): boolean =>

@@ -202,6 +202,25 @@ export type FileRoute = RouteOf<'file'>;
 /** Route with its types erased and its kind as a tag. */
 export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute | UploadRoute | FileRoute | InboundRoute;
 
+/** Content of a signed URL. */
+export interface SignedClaims {
+  readonly workspaceId: string;
+  /** Id of the key, grant or session that requested the URL. */
+  readonly credentialId: string;
+  /** Id of the object. */
+  readonly id: string;
+}
+
+/** Route that is called by signed URLs only. */
+export interface SignedRoute {
+  /** Its only path parameter is `id`. */
+  readonly route: Route;
+  /** Public path, with `{token}` in place of the id. */
+  readonly path: string;
+  /** Returns null for a token that is forged or has expired. */
+  open(token: string): SignedClaims | null;
+}
+
 /** Declares a route. The schemas type the input of the handler, and the kernel validates against them before it calls the handler. */
 export function defineRoute<
   P extends TObject | undefined = undefined,

@@ -180,13 +180,25 @@ export function effectsOf(operation: string): readonly Effect[] | undefined {
 /** Effects whose operations need a recent sign-in of a person who uses the web app. */
 const sensitiveEffects = ['plugin-secrets', 'memberships', 'keys', 'signing-secrets'] as const;
 
-/**
- * Operations that a person may perform by session only shortly after a sign-in: whoever finds an unlocked
- * browser must not be able to create lasting access.
- */
-export const sensitiveOperations: ReadonlySet<string> = new Set([
+/** Operations that let plugins run code or settings that they did not run before, or that approve any change. */
+const sensitiveRuns = [
   ...['proposals.approve', 'plugins.install', 'plugins.update', 'plugins.consent.give', 'plugins.rollback'],
-  ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations)),
+  'plugins.begin-shadow',
+];
+
+type Sensitive = 'always' | readonly string[];
+
+/**
+ * Operations that a person may perform by session only shortly after a sign-in: a passer-by at an unlocked
+ * browser must not be able to create lasting access. The value is `always`, or the fields that the condition
+ * is limited to: those that send events, or codes of OAuth, to another address.
+ */
+export const sensitiveOperations: ReadonlyMap<string, Sensitive> = new Map<string, Sensitive>([
+  ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))].map(
+    (name) => [name, 'always'] as const,
+  ),
+  ['webhooks.update', ['url']],
+  ['oauth-apps.update', ['redirectUris']],
 ]);
 
 /** Distribution of a quota among callers. */

@@ -192,9 +192,25 @@ const special: Readonly<Record<string, string>> = {
     'Read events of plugin runs, proposals and undos, and call actions of plugins that send data to other servers.',
   'backtests:write': 'Backtest installed plugins on recorded events.',
   'import:write': 'Import issues on behalf of other members.',
+  'inbox:read': 'Read the inbox and its preferences.',
   'inbox:write': 'Read the inbox, and change its items and preferences.',
+  'plugins:write':
+    'Read plugins, their logs and their stored values, and install, change and remove plugins.',
+  'preferences:read': 'Read preferences and favorites of the member.',
+  'preferences:write': 'Read and change preferences and favorites of the member.',
   'proposals:write': 'Read proposals, and propose changes for approval.',
+  'workspace:read': 'Read the settings of the workspace.',
+  'workspace:write': 'Read and change the settings of the workspace.',
 };
+
+const properNames: Readonly<Record<string, string>> = { api: 'API', oauth: 'OAuth', sla: 'SLA' };
+
+/** Returns the name of objects in a sentence, such as `SLA policies`. */
+const namesOf = (path: string): string =>
+  path
+    .split('-')
+    .map((word) => properNames[word] ?? word)
+    .join(' ');
 
 /**
  * Describes a scope in a sentence for consent pages, such as `Read issues, and write only their priority, of
@@ -203,7 +219,7 @@ const special: Readonly<Record<string, string>> = {
 export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
   const own = fields || where ? undefined : special[scope];
   if (own !== undefined) return own;
-  const things = (scope.split(':')[0] ?? scope).replaceAll('-', ' ');
+  const things = namesOf(scope.split(':')[0] ?? scope);
   const of = Object.entries(where ?? {}).map(([word, values]) => `${word} ${listed(values, 'or')}`);
   const rows = of.length > 0 ? `, of ${of.join(' and ')} only` : '';
   if (readScopeOf(scope) === scope)
@@ -237,7 +253,7 @@ function writingOf(scope: string): string {
  */
 function lossOf(scope: string): string {
   const lost = ofScope(scope).filter(({ operations: { delete: gone, restore } }) => gone && !restore);
-  const names = lost.map(({ path }) => path.replaceAll('-', ' '));
+  const names = lost.map(({ path }) => namesOf(path));
   return names.length === 0 ? '' : ` Deleted ${listed(names, 'and')} cannot be restored.`;
 }
 

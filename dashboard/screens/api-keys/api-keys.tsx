@@ -1,7 +1,8 @@
 import type { ApiKey } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -14,15 +15,16 @@ import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { NewKey, RollKey } from './key-forms.tsx';
 
-type Open = { readonly kind: 'new' } | { readonly kind: 'roll' | 'revoke'; readonly key: ApiKey };
+type Named = Pick<ApiKey, 'id' | 'name'>;
+type Open = { readonly kind: 'new' } | { readonly kind: 'roll' | 'revoke'; readonly key: Named };
 
 export default function ApiKeys(): ReactNode {
   const client = useClient();
   const write = useWrite();
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useRetained<Open | null>('dialog', null);
   const close = (): void => setOpen(null);
   const keys = usePages(['api-keys', 'list'], async (after) => client.apiKeys.list({ limit: 100, ...after }));
-  const revoke = async ({ id, name }: ApiKey): Promise<void> => {
+  const revoke = async ({ id, name }: Named): Promise<void> => {
     await write((api) => api.apiKeys.delete(id), text.revoked(name));
     keys.reload();
   };
@@ -96,7 +98,7 @@ function KeyRow({
   readonly apiKey: ApiKey;
   readonly onOpen: KeyTableProps['onOpen'];
 }): ReactNode {
-  const { name, prefix, scopes, member, lastUsedAt, expiresAt, revokedAt } = apiKey;
+  const { id, name, prefix, scopes, member, lastUsedAt, expiresAt, revokedAt } = apiKey;
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -116,8 +118,8 @@ function KeyRow({
       <td>
         {revokedAt === null && (
           <Menu label={`${common.more}: ${name}`} button={<Icon name="more" />} look="plain">
-            <MenuItem onSelect={() => onOpen({ kind: 'roll', key: apiKey })}>{text.roll}</MenuItem>
-            <MenuItem onSelect={() => onOpen({ kind: 'revoke', key: apiKey })}>{text.revoke}</MenuItem>
+            <MenuItem onSelect={() => onOpen({ kind: 'roll', key: { id, name } })}>{text.roll}</MenuItem>
+            <MenuItem onSelect={() => onOpen({ kind: 'revoke', key: { id, name } })}>{text.revoke}</MenuItem>
           </Menu>
         )}
       </td>

@@ -5,8 +5,9 @@ import { useClient } from '../../data/provider.tsx';
 import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { dateOf, Form, TextField, textOf } from '../../parts/fields.tsx';
+import { Form, TextField } from '../../parts/fields.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { scopeSentences } from '../../generated/scopes.ts';
 import { text } from '../../text/developers.ts';
 
 interface FormProps {
@@ -16,26 +17,25 @@ interface FormProps {
 
 interface KeyDraft {
   readonly name: string;
+  /** Date; empty for a key without expiry. */
+  readonly expires: string;
   readonly scopes: readonly string[];
 }
 
 export function NewKey({ onClose, onDone }: FormProps): ReactNode {
   const write = useWrite();
-  // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
-  const [draft, setDraft, forget] = useRetained<KeyDraft>('api-key', { name: '', scopes: [] });
+  const [draft, setDraft] = useRetained<KeyDraft>('new', { name: '', expires: '', scopes: [] });
   const [created, setCreated] = useState<string | null>(null);
   if (created !== null) return <SecretDialog title={text.keyCreated} secret={created} onClose={onClose} />;
-  const create = async (fields: FormData): Promise<unknown> => {
-    const expiresAt = dateOf(fields, 'expires');
+  const create = async (): Promise<unknown> => {
     const made = await write((client) =>
       client.apiKeys.create({
         name: draft.name,
         scopes: draft.scopes as readonly Scope[],
-        ...(expiresAt !== null && { expiresAt: `${expiresAt}T00:00:00Z` }),
+        ...(draft.expires !== '' && { expiresAt: `${draft.expires}T00:00:00Z` }),
       }),
     );
     if (!made) return null;
-    forget();
     setCreated(made.key);
     onDone();
     return null;
@@ -49,12 +49,19 @@ export function NewKey({ onClose, onDone }: FormProps): ReactNode {
           onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           required
         />
-        <TextField label={text.expiryDate} name="expires" type="date" />
+        <TextField
+          label={text.expiryDate}
+          type="date"
+          value={draft.expires}
+          onChange={({ target }) => setDraft({ ...draft, expires: target.value })}
+        />
         <Scopes chosen={draft.scopes} onChange={(scopes) => setDraft({ ...draft, scopes })} />
       </Form>
     </Dialog>
   );
 }
+
+const accesses = ['read', 'write'] as const;
 
 interface ScopesProps {
   readonly chosen: readonly string[];
@@ -83,37 +90,55 @@ function Scopes({ chosen, onChange }: ScopesProps): ReactNode {
         value={search}
         onChange={({ target }) => setSearch(target.value)}
       />
-      <ul className="scroll-box">
+      <ul className="scroll-box stack">
         {namespaces
           .filter((namespace) => namespace.includes(search.toLowerCase()))
           .map((namespace) => {
             const value = chosen.find((scope) => scope.startsWith(`${namespace}:`))?.split(':')[1] ?? '';
             return (
               <li key={namespace}>
-                <label className="row">
-                  <span className="grow">{namespace}</span>
+                <label className="field">
+                  <span>{namespace}</span>
                   <select value={value} onChange={({ target }) => set(namespace, target.value)}>
                     <option value="">{text.noAccess}</option>
-                    {data.includes(`${namespace}:read`) && <option value="read">{text.read}</option>}
-                    {data.includes(`${namespace}:write`) && <option value="write">{text.write}</option>}
+                    {accesses
+                      .map((access) => [access, `${namespace}:${access}` as Scope] as const)
+                      .filter(([, scope]) => data.includes(scope))
+                      .map(([access, scope]) => (
+                        <option key={access} value={access}>
+                          {scopeSentences[scope]}
+                        </option>
+                      ))}
                   </select>
                 </label>
               </li>
             );
           })}
       </ul>
-      {chosen.length === 0 && <p className="soft">{text.noScopes}</p>}
+      {chosen.length === 0 ? (
+        <p className="soft">{text.noScopes}</p>
+      ) : (
+        <ul aria-label={text.keyMay}>
+          {chosen.map((scope) => (
+            <li key={scope}>{scopeSentences[scope as Scope]}</li>
+          ))}
+        </ul>
+      )}
     </fieldset>
   );
 }
 
-export function RollKey({ apiKey, onClose, onDone }: FormProps & { readonly apiKey: ApiKey }): ReactNode {
+export function RollKey({
+  apiKey,
+  onClose,
+  onDone,
+}: FormProps & { readonly apiKey: Pick<ApiKey, 'id' | 'name'> }): ReactNode {
   const write = useWrite();
+  const [hours, setHours] = useRetained('roll', '24');
   const [rolled, setRolled] = useState<string | null>(null);
   if (rolled !== null) return <SecretDialog title={text.keyCreated} secret={rolled} onClose={onClose} />;
-  const roll = async (fields: FormData): Promise<unknown> => {
-    const graceHours = Number(textOf(fields, 'grace'));
-    const made = await write((client) => client.apiKeys.roll(apiKey.id, { graceHours }));
+  const roll = async (): Promise<unknown> => {
+    const made = await write((client) => client.apiKeys.roll(apiKey.id, { graceHours: Number(hours) }));
     if (!made) return null;
     setRolled(made.key);
     onDone();
@@ -125,11 +150,11 @@ export function RollKey({ apiKey, onClose, onDone }: FormProps & { readonly apiK
         <p className="soft">{text.rollHint}</p>
         <TextField
           label={text.graceHours}
-          name="grace"
           type="number"
           min={0}
           max={168}
-          defaultValue={24}
+          value={hours}
+          onChange={({ target }) => setHours(target.value)}
           required
         />
       </Form>

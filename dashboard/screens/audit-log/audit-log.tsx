@@ -12,20 +12,25 @@ import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { useAuditExport } from './export.ts';
+import { isReversed, timesOf, type Days } from './range.ts';
 
-interface AuditSearch {
+interface AuditSearch extends Days {
   readonly actor?: string;
   readonly target?: string;
   readonly action?: string;
 }
 
+const noPage = { data: [], pageInfo: { hasNextPage: false, endCursor: null } };
+
 export default function AuditLog(): ReactNode {
   const client = useClient();
   const navigate = useNavigate();
   const search: AuditSearch = useSearch({ from: '/audit-log' });
-  const query = search as AuditLogQuery;
+  const { from, to, ...filters } = search;
+  const query = { ...filters, ...timesOf({ from, to }) } as AuditLogQuery;
+  const isEmpty = isReversed(search);
   const entries = usePages(['audit-log', search], async (after) =>
-    client.auditLog.list({ ...query, limit: 100, ...after }),
+    isEmpty ? noPage : client.auditLog.list({ ...query, limit: 100, ...after }),
   );
   const set = (part: AuditSearch): void => {
     const next = Object.entries({ ...search, ...part }).filter(([, value]) => value !== '');
@@ -37,7 +42,16 @@ export default function AuditLog(): ReactNode {
       actions={<Export query={query} />}
       bars={<Filters search={search} onChange={set} />}
     >
-      <Paged pages={entries} empty={<Empty title={text.noEntries} hint={text.noEntriesHint} />}>
+      <Paged
+        pages={entries}
+        empty={
+          isEmpty ? (
+            <Empty title={text.reversedDays} hint={text.reversedDaysHint} />
+          ) : (
+            <Empty title={text.noEntries} hint={text.noEntriesHint} />
+          )
+        }
+      >
         {(items) => <Entries entries={items} />}
       </Paged>
     </Screen>
@@ -68,7 +82,29 @@ function Filters({ search, onChange }: FiltersProps): ReactNode {
         defaultValue={search.target}
         onBlur={({ target }) => onChange({ target: target.value.trim() })}
       />
+      <DayField label={text.from} day={search.from} max={search.to} onPick={(from) => onChange({ from })} />
+      <DayField label={text.to} day={search.to} min={search.from} onPick={(to) => onChange({ to })} />
     </Bar>
+  );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  readonly day: string | undefined;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
+  readonly onPick: (day: string) => void;
+}
+
+function DayField({ label, day, onPick, ...bounds }: DayFieldProps): ReactNode {
+  return (
+    <TextField
+      type="date"
+      label={label}
+      defaultValue={day}
+      onBlur={({ target }) => onPick(target.value)}
+      {...bounds}
+    />
   );
 }
 

@@ -1,29 +1,26 @@
-import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ApiCallError, type Board } from '@tatami/sdk/client';
-import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { useClient, useMay } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
+import { Star } from '../favorites/star.tsx';
 import { Peek } from '../issue/peek.tsx';
-import styles from './board.module.css';
-import { nameOf } from './card.tsx';
-import { ColumnView, type ColumnActions } from './column.tsx';
-import { useBoard, type OpenBoard } from './data.ts';
-import { titleOf, useKeyboard } from './keyboard.ts';
-import { cellKey, cellOf, placeOf, type BoardState, type Card, type Place } from './model.ts';
+import { Columns } from './columns.tsx';
+import { storedBoard, useBoard, type OpenBoard } from './data.ts';
+import type { BoardState } from './model.ts';
 import { BoardContext } from './quick-create.tsx';
 
 const BoardSettings = lazy(() => import('./settings.tsx').then((file) => ({ default: file.BoardSettings })));
-const MoveDialog = lazy(() => import('./move-dialog.tsx').then((file) => ({ default: file.MoveDialog })));
 
 export default function BoardScreen(): ReactNode {
   const { id } = useParams({ from: '/boards/$id' });
   const client = useClient();
   const board = useQuery({ queryKey: ['boards', id], queryFn: () => client.boards.get(id) });
-  const open = useBoard(id, board.data?.sort === 'manual');
+  const isManual = board.data?.sort === 'manual';
+  const open = useBoard(useMemo(() => storedBoard(id, isManual), [id, isManual]));
   // A board that was read stays while the server does not answer, but not once it is deleted.
   const isGone = board.error instanceof ApiCallError && board.error.status === 404;
   const error = (board.data && !isGone ? null : board.error) ?? (open.state ? null : open.error);
@@ -42,16 +39,24 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const isEmpty = state.columns.every(({ count }) => count === 0);
   const mayChange = useMay('boards:write');
-  const actions = mayChange && <Button onClick={() => setEditing(true)}>{text.settings}</Button>;
+  const actions = (
+    <>
+      <Star type="board" id={board.id} />
+      {mayChange && <Button onClick={() => setEditing(true)}>{text.settings}</Button>}
+    </>
+  );
   return (
     <Screen title={board.name} actions={actions} scrollsItself>
-      <p id="board-keys" className="only-read">
-        {mayChange ? text.keys : text.readOnly}
-      </p>
       {isEmpty && <Empty title={text.emptyBoard} hint={text.emptyBoardHint} />}
       {state.elsewhere > 0 && <p className="notice">{text.elsewhere(state.elsewhere)}</p>}
       <BoardContext value={board}>
-        <Columns board={board} open={open} state={state} />
+        <Columns
+          open={open}
+          state={state}
+          isManual={board.sort === 'manual'}
+          mayMove={mayChange}
+          peek={(onClose) => <BoardPeek onClose={onClose} />}
+        />
       </BoardContext>
       <Suspense fallback={null}>
         {isEditing && mayChange && (
@@ -62,191 +67,10 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
   );
 }
 
-/** Moves a card, and announces the result. */
-function useMoves({ open, state }: LoadedProps) {
-  const [message, setMessage] = useState('');
-  const move = async (card: Card, from: Place, to: Place): Promise<boolean> => {
-    const title = titleOf(state, to.column);
-    const isMoved = await open.move(card, from, to);
-    if (!isMoved) {
-      setMessage(text.notMoved(nameOf(card)));
-      return false;
-    }
-    const target = state.columns.find(({ key }) => key === to.column);
-    const count = (target?.count ?? 0) + Number(from.column !== to.column);
-    const limit = target?.limit ?? null;
-    const isOver = limit !== null && count > limit;
-    setMessage(
-      [text.dropped(nameOf(card), title), ...(isOver ? [text.overLimit(title, count, limit)] : [])].join(' '),
-    );
-    return true;
-  };
-  return { message, setMessage, move };
-}
-
-/** Returns actions that never change, so that only the cards that changed are rendered. */
-function useStable(actions: ColumnActions): ColumnActions {
-  const mayMove = actions.onMove !== null;
-  const current = useRef(actions);
-  current.current = actions;
-  return useMemo(
-    () => ({
-      onFocus: (id, column) => current.current.onFocus(id, column),
-      onMove: mayMove ? (card, column) => current.current.onMove?.(card, column) : null,
-      onMore: (cell) => current.current.onMore(cell),
-      onHide: (column) => current.current.onHide(column),
-    }),
-    [mayMove],
-  );
-}
-
-function Columns({ board, open, state: read }: LoadedProps): ReactNode {
-  const [opened, setOpened] = useState<readonly string[]>([]);
-  const [moving, setMoving] = useState<{ readonly card: Card; readonly column: string } | null>(null);
-  const state = useMemo(() => withOpened(read, opened), [read, opened]);
-  const { message, setMessage, move } = useMoves({ board, open, state });
-  const mayMove = useMay('boards:write');
-  const keyboard = useKeyboard({ state, move, mayMove, announce: setMessage });
-  const actions = useStable({
-    onFocus: keyboard.follow,
-    onMove: mayMove ? (card, column) => setMoving({ card, column }) : null,
-    onMore: open.loadMore,
-    onHide: (column) => setOpened(opened.filter((one) => one !== column)),
-  });
-  const element = useDrops(state, keyboard.moveFocused);
-  const shown = keyboard.shown ?? state;
-  return (
-    <div className={styles.split}>
-      <div
-        ref={element}
-        className={styles.board}
-        data-lanes={state.lanes !== null}
-        onKeyDown={keyboard.onKeyDown}
-      >
-        {(shown.lanes ?? [null]).map((lane) => (
-          <Lane
-            key={lane?.key ?? ''}
-            lane={lane}
-            state={shown}
-            opened={opened}
-            keyboard={keyboard}
-            actions={actions}
-            onShow={(column) => setOpened([...opened, column])}
-          />
-        ))}
-      </div>
-      <div role="status" aria-live="assertive" className="only-read">
-        {message}
-      </div>
-      <Suspense fallback={null}>
-        {moving && mayMove && (
-          <MoveDialog
-            state={state}
-            {...moving}
-            isManual={board.sort === 'manual'}
-            onMove={keyboard.moveFocused}
-            onClose={() => setMoving(null)}
-          />
-        )}
-      </Suspense>
-      <BoardPeek onClose={keyboard.refocus} />
-    </div>
-  );
-}
-
 function BoardPeek({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { peek } = useSearch({ from: '/boards/$id' });
   const navigate = useNavigate();
   if (peek === undefined) return null;
   const close = (): void => void navigate({ to: '.', search: {} }).then(onClose);
   return <Peek identifier={peek} onClose={close} />;
-}
-
-interface LaneProps {
-  readonly lane: { readonly key: string; readonly title: string; readonly count: number } | null;
-  readonly state: BoardState;
-  readonly opened: readonly string[];
-  readonly keyboard: ReturnType<typeof useKeyboard>;
-  readonly actions: ColumnActions;
-  readonly onShow: (column: string) => void;
-}
-
-function Lane({ lane, state, opened, keyboard, actions, onShow }: LaneProps): ReactNode {
-  const { active, carriedId } = keyboard;
-  const place = active && placeOf(state, active.id, active.column);
-  const activeCell = place && cellKey(place.column, place.lane);
-  const columns = state.columns.map((column) => {
-    if (column.isHidden)
-      return (
-        <div key={column.key} className={styles.closed}>
-          <Button onClick={() => onShow(column.key)}>{text.showColumn(column.title, column.count)}</Button>
-        </div>
-      );
-    const cell = cellOf(state, column.key, lane?.key ?? null);
-    if (!cell) return null;
-    // Other columns keep their properties, so that a move of the focus does not render them.
-    const isActive = active !== null && activeCell === cellKey(cell.column, cell.lane);
-    return (
-      <ColumnView
-        key={column.key}
-        column={column}
-        cell={cell}
-        laneTitle={lane?.title ?? null}
-        activeId={isActive ? active.id : null}
-        tick={isActive ? active.tick : 0}
-        carriedId={isActive ? carriedId : null}
-        isOpened={opened.includes(column.key)}
-        actions={actions}
-      />
-    );
-  });
-  if (!lane) return columns;
-  return (
-    <details open={lane.count > 0}>
-      <summary>
-        <h2 className={styles.lane}>{lane.title}</h2> <span className="soft">{text.cards(lane.count)}</span>
-      </summary>
-      <div className={styles.row}>{columns}</div>
-    </details>
-  );
-}
-
-function withOpened(state: BoardState, opened: readonly string[]): BoardState {
-  if (opened.length === 0) return state;
-  const columns = state.columns.map((column) =>
-    opened.includes(column.key) ? { ...column, isHidden: false } : column,
-  );
-  return { ...state, columns };
-}
-
-const edge = 64;
-
-/** Moves the cards that are dropped, and scrolls the board while one is dragged to its side. */
-function useDrops(state: BoardState, move: (card: Card, from: Place, to: Place) => void) {
-  const element = useRef<HTMLDivElement>(null);
-  const current = useRef({ state, move });
-  current.current = { state, move };
-  useEffect(
-    () =>
-      monitorForElements({
-        onDrag: ({ location }) => {
-          const { left, right } = element.current!.getBoundingClientRect();
-          const { clientX } = location.current.input;
-          if (clientX < left + edge) element.current!.scrollLeft -= 12;
-          else if (clientX > right - edge) element.current!.scrollLeft += 12;
-        },
-        onDrop: ({ source, location }) => {
-          const target = location.current.dropTargets[0]?.data as Place | undefined;
-          const { cardId, column } = source.data as { cardId: string; column: string };
-          const from = placeOf(current.current.state, cardId, column);
-          const card = from && cellOf(current.current.state, from.column, from.lane)?.cards[from.index];
-          if (!target || !card) return;
-          const { lane, index } = target;
-          const isSame = from.column === target.column && from.lane === lane && from.index === index;
-          if (!isSame) current.current.move(card, from, { column: target.column, lane, index });
-        },
-      }),
-    [],
-  );
-  return element;
 }

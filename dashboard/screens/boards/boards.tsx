@@ -25,9 +25,9 @@ export default function Boards(): ReactNode {
     queryKey: listKey,
     queryFn: () => Array.fromAsync(client.boards.list({ limit: 100 })),
   });
+  const mayChange = useMay('boards:write');
   if (boards.error && !boards.data)
     return <FailedScreen error={boards.error} retry={() => void boards.refetch()} />;
-  const mayChange = useMay('boards:write');
   const create = mayChange && (
     <Button look="primary" onClick={() => setOpen(true)}>
       {text.newBoard}
@@ -54,17 +54,18 @@ export default function Boards(): ReactNode {
 }
 
 function BoardRow({ board }: { readonly board: Board }): ReactNode {
+  const client = useClient();
   const teams = useTeams();
   const write = useWrite();
   const mayChange = useMay('boards:write');
   const [isRenaming, setRenaming] = useState(false);
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: listKey });
   const restore = async (): Promise<void> => {
-    await write((client) => client.boards.restore(board.id), text.restored(board.name));
+    await write(() => client.boards.restore(board.id), text.restored(board.name));
     await refresh();
   };
   const remove = async (): Promise<void> => {
-    const isDone = await write(async (client) => {
+    const isDone = await write(async () => {
       await client.boards.delete(board.id);
       return true;
     });
@@ -72,7 +73,7 @@ function BoardRow({ board }: { readonly board: Board }): ReactNode {
     await refresh();
   };
   const rename = (fields: FormData): Promise<unknown> =>
-    write((client) => client.boards.update(board.id, { name: textOf(fields, 'name') }));
+    client.boards.update(board.id, { name: textOf(fields, 'name') });
   const team = teams.find(({ key }) => key === board.team)?.name ?? board.team ?? text.allTeams;
   const grouping = (text.groupings as Readonly<Record<string, string>>)[board.groupBy] ?? board.groupBy;
   return (

@@ -1,6 +1,6 @@
 import { draggable } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { Link } from '@tanstack/react-router';
-import { memo, useEffect, useRef, type ReactNode } from 'react';
+import { memo, useEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { Avatar, PriorityIcon } from '../../parts/symbols.tsx';
 import { text } from '../../text/boards.ts';
 import styles from './board.module.css';
@@ -25,7 +25,8 @@ export const nameOf = ({ identifier, title }: Card): string => `${identifier ?? 
 export const CardView = memo(function CardView(props: CardProps): ReactNode {
   const { card, column, isTabStop, isCarried, onFocus, onMove } = props;
   const element = useDraggable(card, column, onMove !== null);
-  const link = useFocus(props.focusTick);
+  const link = useRef<HTMLAnchorElement>(null);
+  useFocus(link, props.focusTick);
   const tabIndex = isTabStop ? 0 : -1;
   return (
     <article ref={element} className={styles.card} data-carried={isCarried}>
@@ -50,7 +51,7 @@ export const CardView = memo(function CardView(props: CardProps): ReactNode {
       <Link
         ref={link}
         to="."
-        search={{ peek: card.identifier ?? card.id }}
+        search={((before: object) => ({ ...before, peek: card.identifier ?? card.id })) as never}
         preload={false}
         draggable={false}
         className={styles.title}
@@ -98,13 +99,12 @@ function useDraggable(card: Card, column: string, mayMove: boolean) {
   return element;
 }
 
-/** Focuses the link, unless the person is at another part of the page. */
-function useFocus(tick: number) {
-  const link = useRef<HTMLAnchorElement>(null);
+/** Focuses an element of the board when the tick grows, unless the person is at another part of the page. */
+export function useFocus(element: RefObject<HTMLElement | null>, tick: number): void {
   useEffect(() => {
     const active = document.activeElement;
-    const isHere = active === document.body || active?.closest(`.${styles.board}`);
-    if (tick > 0 && isHere) link.current?.focus({ preventScroll: true });
-  }, [tick]);
-  return link;
+    const isHere = active === document.body || active?.closest(`.${styles.area}`);
+    // A dialog that closes at the same time returns the focus first.
+    if (tick > 0 && isHere) queueMicrotask(() => element.current?.focus({ preventScroll: true }));
+  }, [element, tick]);
 }

@@ -46,6 +46,8 @@ export const ColumnView = memo(function ColumnView(props: ColumnProps): ReactNod
             type="button"
             className={styles.move}
             aria-label={text.hideColumn(column.title)}
+            // The button that opened the column is gone.
+            autoFocus
             onClick={() => actions.onHide(column.key)}
           >
             ✕

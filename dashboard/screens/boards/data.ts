@@ -1,7 +1,7 @@
 // Reads a board, keeps it current, and moves its cards.
 import { useQuery, type QueryKey } from '@tanstack/react-query';
-import type { Client, TatamiEvent } from '@tatami/sdk/client';
-import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
+import type { Client, IssueBoard, PageInfo, TatamiEvent } from '@tatami/sdk/client';
+import { useCallback, useEffect, useRef, type RefObject } from 'react';
 import { queryClient, useApp } from '../../data/provider.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
 import {
@@ -17,6 +17,7 @@ import {
   type BoardState,
   type Card,
   type Cell,
+  type Move,
   type Place,
 } from './model.ts';
 
@@ -25,43 +26,78 @@ const pageSize = 100;
 /** Time in which changes are gathered before the board is read again. */
 const gatherMs = 80;
 
-/** The key begins with `issues`, so that changed issues are replaced in the cards. */
-const keyOf = (id: string): QueryKey => ['issues', 'board', id];
-
-async function readPage(client: Client, id: string, cell: Cell) {
-  return await client.boards.columnCards(id, cell.column, {
-    limit: pageSize,
-    fields: cardFields,
-    ...(cell.cursor !== null && { after: cell.cursor }),
-    ...(cell.lane !== null && { lane: cell.lane }),
-  });
+interface PageOfCell {
+  readonly data: readonly unknown[];
+  readonly pageInfo: PageInfo;
 }
 
+interface CellRequest {
+  readonly limit: number;
+  readonly fields: string;
+  readonly after?: string;
+  readonly lane?: string;
+}
+
+/** Requests of a board: a stored one, or the issues of a list. */
+export interface BoardSource {
+  /** Begins with `issues`, so that changed issues are replaced in the cards. */
+  readonly key: QueryKey;
+  /** True if the cards have the order of their moves. */
+  readonly isManual: boolean;
+  readonly read: (
+    client: Client,
+    request: { readonly perColumn: number; readonly fields: string },
+  ) => Promise<IssueBoard>;
+  readonly readCell: (client: Client, column: string, request: CellRequest) => Promise<PageOfCell>;
+  /** @param state before the move */
+  readonly move: (client: Client, state: BoardState, move: Move) => Promise<unknown>;
+  /** Returns true for events of the board itself after which its cards may be others, or in another order. */
+  readonly concerns: (event: TatamiEvent) => boolean;
+}
+
+export function storedBoard(id: string, isManual: boolean): BoardSource {
+  return {
+    key: ['issues', 'board', id],
+    isManual,
+    read: (client, request) => client.boards.cards(id, request),
+    readCell: async (client, column, request) => await client.boards.columnCards(id, column, request),
+    move: (client, state, move) => client.boards.move(id, requestOf(state, { ...move, isManual })),
+    concerns: ({ type, data }) =>
+      type === 'board.card_moved'
+        ? (data as { board?: { id?: string } }).board?.id === id
+        : type.startsWith('board.') && (data as { id?: string }).id === id,
+  };
+}
+
+const readPage = (client: Client, source: BoardSource, { column, lane, cursor }: Cell): Promise<PageOfCell> =>
+  source.readCell(client, column, {
+    limit: pageSize,
+    fields: cardFields,
+    ...(cursor !== null && { after: cursor }),
+    ...(lane !== null && { lane }),
+  });
+
 /** Reads as many cards of each cell as are shown, so that the scroll position stays. */
-async function readBoard(client: Client, id: string, signal: AbortSignal): Promise<BoardState> {
-  const before = queryClient.getQueryData<BoardState>(keyOf(id));
+async function readBoard(client: Client, source: BoardSource, signal: AbortSignal): Promise<BoardState> {
+  const before = queryClient.getQueryData<BoardState>(source.key);
   const shown = (cell: Cell): number =>
     (before && cellOf(before, cell.column, cell.lane)?.cards.length) ?? cell.cards.length;
-  let state = stateOf(await client.boards.cards(id, { perColumn, fields: cardFields }));
+  let state = stateOf(await source.read(client, { perColumn, fields: cardFields }));
   // Further pages take time, and most changes are among the first cards.
-  if (before && !signal.aborted) queryClient.setQueryData(keyOf(id), withTails(state, before));
+  if (before && !signal.aborted) queryClient.setQueryData(source.key, withTails(state, before));
   for (const { column, lane } of state.items) {
     for (;;) {
       const cell = cellOf(state, column, lane)!;
       if (!cell.hasMore || cell.cards.length >= shown(cell) || signal.aborted) break;
-      const { data, pageInfo } = await readPage(client, id, cell);
+      const { data, pageInfo } = await readPage(client, source, cell);
       state = withPage(state, cell, data as readonly Card[], pageInfo);
     }
   }
   return state;
 }
 
-/** Returns true for events after which the cards of a board may be others, or in another order. */
-function concerns({ type, data }: TatamiEvent, id: string): boolean {
-  if (type === 'board.card_moved') return (data as { board?: { id?: string } }).board?.id === id;
-  const noun = type.split('.')[0]!;
-  return noun === 'issue' || noun === 'workflow' || (noun === 'board' && (data as { id?: string }).id === id);
-}
+/** Events after which the cards of every board may be others. */
+const ofCards = /^(issue|workflow)\./;
 
 export interface OpenBoard {
   readonly state: BoardState | undefined;
@@ -73,12 +109,12 @@ export interface OpenBoard {
 }
 
 /** Reads a board again after events that concern it. */
-function useRereads(id: string, reread: () => void): void {
+function useRereads(source: BoardSource, reread: () => void): void {
   const { live } = useApp();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const stop = live.listen((event) => {
-      if (!concerns(event, id)) return;
+      if (!ofCards.test(event.type) && !source.concerns(event)) return;
       timer ??= setTimeout(() => {
         timer = null;
         reread();
@@ -88,7 +124,7 @@ function useRereads(id: string, reread: () => void): void {
       stop();
       if (timer) clearTimeout(timer);
     };
-  }, [live, id, reread]);
+  }, [live, source, reread]);
 }
 
 /** Returns a function that reads the board again, once more if it is called meanwhile. */
@@ -113,7 +149,7 @@ function useReread(key: QueryKey, pending: RefObject<number>): () => void {
 const changeBoard = (key: QueryKey, to: (state: BoardState) => BoardState): void =>
   void queryClient.setQueryData<BoardState>(key, (state) => state && to(state));
 
-function useMore(client: Client, id: string, key: QueryKey): OpenBoard['loadMore'] {
+function useMore(client: Client, source: BoardSource): OpenBoard['loadMore'] {
   const loading = useRef(new Set<string>());
   return useCallback(
     async (cell: Cell): Promise<void> => {
@@ -121,40 +157,41 @@ function useMore(client: Client, id: string, key: QueryKey): OpenBoard['loadMore
       if (loading.current.has(name)) return;
       loading.current.add(name);
       try {
-        const { data, pageInfo } = await readPage(client, id, cell);
-        changeBoard(key, (state) => withPage(state, cell, data as readonly Card[], pageInfo));
+        const { data, pageInfo } = await readPage(client, source, cell);
+        changeBoard(source.key, (state) => withPage(state, cell, data as readonly Card[], pageInfo));
       } catch (error) {
         notifyProblem(error);
       } finally {
         loading.current.delete(name);
       }
     },
-    [client, id, key],
+    [client, source],
   );
 }
 
-export function useBoard(id: string, isManual: boolean): OpenBoard {
+/** @param source the same object while the board is the same */
+export function useBoard(source: BoardSource): OpenBoard {
   const { client } = useApp();
-  const key = useMemo(() => keyOf(id), [id]);
+  const { key } = source;
   const board = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => readBoard(client, id, signal),
+    queryFn: ({ signal }) => readBoard(client, source, signal),
     meta: { followsEvents: true },
   });
   const pending = useRef(0);
   const reread = useReread(key, pending);
-  useRereads(id, reread);
-  const loadMore = useMore(client, id, key);
+  useRereads(source, reread);
+  const loadMore = useMore(client, source);
   const move = useCallback(
     async (card: Card, from: Place, to: Place): Promise<boolean> => {
       const state = queryClient.getQueryData<BoardState>(key);
-      if (!state) return false;
-      const request = requestOf(state, { card, from, to, isManual });
+      const isSameCell = from.column === to.column && from.lane === to.lane;
+      if (!state || (isSameCell && !source.isManual)) return false;
       pending.current++;
       void queryClient.cancelQueries({ queryKey: key });
       changeBoard(key, (before) => moved(before, card, from, to));
       try {
-        await client.boards.move(id, request);
+        await source.move(client, state, { card, from, to });
         return true;
       } catch (error) {
         changeBoard(key, (after) => moved(after, card, placeOf(after, card.id, to.column) ?? to, from));
@@ -165,7 +202,7 @@ export function useBoard(id: string, isManual: boolean): OpenBoard {
         reread();
       }
     },
-    [client, id, key, isManual, reread],
+    [client, source, key, reread],
   );
   return { state: board.data, error: board.error, retry: () => void board.refetch(), loadMore, move };
 }

@@ -20,7 +20,8 @@ const directions = {
   ArrowRight: 'right',
 } as const;
 
-interface Active {
+export interface Active {
+  /** Empty for the button of a hidden column. */
   readonly id: string;
   readonly column: string;
   /** Grows with each move of the focus by the board. */
@@ -56,18 +57,34 @@ function useActive() {
   return { active, focus, follow, refocus };
 }
 
+interface FocusedMove extends Pick<Keyboard, 'state' | 'move'> {
+  readonly focus: (id: string, column: string) => void;
+}
+
+/** Returns a function that moves a card and the focus with it, or to the next card if its column is hidden. */
+function useFocusedMove({ state, move, focus }: FocusedMove) {
+  const focusMoved = (card: Card, from: Place, to: Place): void => {
+    if (!state?.columns.some(({ key, isHidden }) => key === to.column && isHidden))
+      return focus(card.id, to.column);
+    const others = cellOf(state, from.column, from.lane)?.cards.filter(({ id }) => id !== card.id) ?? [];
+    const next = others[from.index] ?? others.at(-1);
+    focus(next?.id ?? '', next ? from.column : to.column);
+  };
+  return (card: Card, from: Place, to: Place): void => {
+    focusMoved(card, from, to);
+    void move(card, from, to).then((isMoved) => {
+      if (!isMoved) focus(card.id, from.column);
+    });
+  };
+}
+
 export function useKeyboard({ state, move, mayMove, announce }: Keyboard) {
   const { active, focus, follow, refocus } = useActive();
   const [carried, setCarried] = useState<Carried | null>(null);
   const from = state && carried && placeOf(state, carried.card.id, carried.column);
   const shown = state && carried && from ? moved(state, carried.card, from, carried.to) : state;
 
-  const moveFocused = (card: Card, source: Place, to: Place): void => {
-    focus(card.id, to.column);
-    void move(card, source, to).then((isMoved) => {
-      if (!isMoved) focus(card.id, source.column);
-    });
-  };
+  const moveFocused = useFocusedMove({ state, move, focus });
   const end = ({ card, column, to }: Carried, isDropped: boolean): void => {
     setCarried(null);
     if (isDropped && from && !isSamePlace(from, to)) return moveFocused(card, from, to);
@@ -110,7 +127,16 @@ export function useKeyboard({ state, move, mayMove, announce }: Keyboard) {
       : at !== null && pressFocused(event.key, at, shown);
     if (isHandled) event.preventDefault();
   };
-  return { active, carriedId: carried?.card.id ?? null, shown, moveFocused, follow, refocus, onKeyDown };
+  return {
+    active,
+    carried: carried && { id: carried.card.id, column: carried.to.column },
+    shown,
+    moveFocused,
+    focus,
+    follow,
+    refocus,
+    onKeyDown,
+  };
 }
 
 type Arrow = keyof typeof directions;

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import {
   moved,
   neighbor,
+  patchOf,
   placeOf,
   requestOf,
   withPage,
@@ -107,4 +108,28 @@ test('a card that moved to the head of another column leaves the tail of its col
   const after = withTails(head, board);
   expect(idsOf(after, 'todo')).toEqual(['a', 'b']);
   expect(idsOf(after, 'doing')).toEqual(['c']);
+});
+
+test.each([
+  ['state', 'Todo', 'Done', { state: 'Done' }],
+  ['priority', 'high', 'none', { priority: 'none' }],
+  ['assignee', null, 'usr_1', { assigneeId: 'usr_1' }],
+  ['assignee', 'usr_1', null, { assigneeId: null }],
+  ['label', 'lbl_1', 'lbl_2', { addLabels: ['lbl_2'], removeLabels: ['lbl_1'] }],
+  ['label', 'lbl_1', null, { removeLabels: ['lbl_1'] }],
+  ['label', null, 'lbl_2', { addLabels: ['lbl_2'] }],
+] as const)(
+  'a move between columns by %s from %p to %p changes that field alone',
+  (groupBy, from, to, patch) => {
+    expect(patchOf(groupBy, from, to) as object).toEqual(patch);
+  },
+);
+
+test('a carried card enters hidden columns after the others, and the focus skips them', () => {
+  const [todo, doing, done] = board.columns;
+  const state: BoardState = { ...board, columns: [{ ...todo!, isHidden: true }, doing!, done!] };
+  const at = placeOf(state, 'd')!;
+  expect(neighbor(state, at, 'right', true)).toEqual({ column: 'todo', lane: null, index: 0 });
+  expect(neighbor(state, at, 'right', false)).toBeNull();
+  expect(neighbor(state, at, 'left', false)).toBeNull();
 });

@@ -1,5 +1,5 @@
 // State of an open board, and the effect of a move on it. Nothing here reads or writes.
-import type { BoardCard, BoardCards, BoardMove, PageInfo } from '@tatami/sdk/client';
+import type { BoardCard, BoardMove, IssueBoard, IssuePatch, PageInfo } from '@tatami/sdk/client';
 
 export type Card = Pick<
   BoardCard,
@@ -52,7 +52,7 @@ const pageOf = (pageInfo: PageInfo | undefined): Pick<Cell, 'hasMore' | 'cursor'
   cursor: pageInfo?.endCursor ?? null,
 });
 
-export function stateOf({ columns, lanes, elsewhere }: BoardCards): BoardState {
+export function stateOf({ columns, lanes, elsewhere }: IssueBoard): BoardState {
   return {
     columns: columns.map(({ key, value, title, count, limit, hidden }) => ({
       key,
@@ -152,15 +152,17 @@ export function moved(state: BoardState, card: Card, from: Place, to: Place): Bo
   return { ...state, columns, items };
 }
 
-interface Moving {
+export interface Move {
   readonly card: Card;
   readonly from: Place;
   readonly to: Place;
-  readonly isManual: boolean;
 }
 
 /** Returns the request for a move. A sorted board takes no position. @param state before the move */
-export function requestOf(state: BoardState, { card, from, to, isManual }: Moving): BoardMove {
+export function requestOf(
+  state: BoardState,
+  { card, from, to, isManual }: Move & { readonly isManual: boolean },
+): BoardMove {
   const request: BoardMove = {
     issueId: card.id,
     column: to.column,
@@ -186,6 +188,17 @@ export function fieldsOf(groupBy: string, value: string | null): Readonly<Record
   return { [groupBy === 'stateType' ? 'state' : groupBy]: value };
 }
 
+/** Returns the change of an issue whose card moves to another column. */
+export function patchOf(groupBy: string, from: string | null, to: string | null): IssuePatch {
+  if (groupBy === 'label')
+    return {
+      ...(to !== null && { addLabels: [to] }),
+      ...(from !== null && { removeLabels: [from] }),
+    };
+  if (groupBy === 'assignee') return { assigneeId: to };
+  return fieldsOf(groupBy, to) as IssuePatch;
+}
+
 type Direction = 'up' | 'down' | 'left' | 'right';
 
 /** Returns the place of the next card, or of a carried card, in a direction; null at the edge of the board. */
@@ -203,14 +216,18 @@ export function neighbor(
 const lengthOf = (state: BoardState, column: string, lane: string | null): number =>
   cellOf(state, column, lane)?.cards.length ?? 0;
 
-/** Place in the next column of the lane. The focus skips columns without cards, a carried card does not. */
+/**
+ * Place in the next column of the lane. The focus skips columns without cards and hidden ones, a carried card does not:
+ * hidden columns follow the others for it, as they are shown.
+ */
 function beside(
   state: BoardState,
   { column, lane, index }: Place,
   step: number,
   isCarried: boolean,
 ): Place | null {
-  const columns = state.columns.filter(({ isHidden }) => !isHidden).map(({ key }) => key);
+  const hidden = isCarried ? state.columns.filter(({ isHidden }) => isHidden) : [];
+  const columns = [...state.columns.filter(({ isHidden }) => !isHidden), ...hidden].map(({ key }) => key);
   for (let at = columns.indexOf(column) + step; at >= 0 && at < columns.length; at += step) {
     const length = lengthOf(state, columns[at]!, lane);
     if (isCarried) return { column: columns[at]!, lane, index: Math.min(index, length) };

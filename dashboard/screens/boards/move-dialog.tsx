@@ -1,5 +1,5 @@
 // Moves a card without dragging: by touch, by keyboard and by screen reader.
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField } from '../../parts/fields.tsx';
 import { text } from '../../text/boards.ts';
@@ -20,18 +20,27 @@ export function MoveDialog({ state, card, column, isManual, onMove, onClose }: M
   const [toLane, setLane] = useState(from?.lane ?? '');
   const [position, setPosition] = useState('top');
   const lane = state.lanes === null ? null : toLane;
-  const move = (): Promise<void> => {
-    const index = position === 'top' ? 0 : Infinity;
-    if (from) onMove(card, from, { column: toColumn, lane, index });
+  const isSubmitted = useRef(false);
+  const submit = (): Promise<void> => {
+    isSubmitted.current = true;
     return Promise.resolve();
+  };
+  // The card takes the focus, which an open dialog would prevent.
+  const done = (): void => {
+    onClose();
+    const index = position === 'top' ? 0 : Infinity;
+    if (from && isSubmitted.current) onMove(card, from, { column: toColumn, lane, index });
   };
   return (
     <Dialog title={text.moveCard(card.identifier ?? card.title)} isOpen onClose={onClose}>
-      <Form submit={text.move} onSubmit={move} onDone={onClose}>
+      <Form submit={text.move} onSubmit={submit} onDone={done}>
         <SelectField
           label={text.column}
           value={toColumn}
-          options={state.columns.map(({ key, title }) => [key, title])}
+          options={state.columns.map(({ key, title, isHidden }) => [
+            key,
+            isHidden ? text.hiddenName(title) : title,
+          ])}
           onPick={setColumn}
         />
         {state.lanes && (

@@ -2,7 +2,7 @@
 import type { Board, IssueCreate } from '@tatami/sdk/client';
 import { createContext, use, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
-import { useWrite } from '../../data/writes.ts';
+import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
@@ -10,37 +10,38 @@ import { notify } from '../../parts/toast.tsx';
 import { text } from '../../text/boards.ts';
 import { fieldsOf, type Column } from './model.ts';
 
-export const BoardContext = createContext<Board | null>(null);
+/** Fields of new issues; null where the cards do not show what is created. */
+export const BoardContext = createContext<Pick<Board, 'team' | 'groupBy'> | null>(null);
 
 export function QuickCreate({ column }: { readonly column: Column }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const board = use(BoardContext);
+  if (!board) return null;
   return (
     <>
       <Button look="plain" isIcon aria-label={text.addTo(column.title)} onClick={() => setOpen(true)}>
         +
       </Button>
-      {isOpen && board && <CreateDialog board={board} column={column} onClose={() => setOpen(false)} />}
+      {isOpen && <CreateDialog board={board} column={column} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
 interface CreateProps {
-  readonly board: Board;
+  readonly board: Pick<Board, 'team' | 'groupBy'>;
   readonly column: Column;
   readonly onClose: () => void;
 }
 
 function CreateDialog({ board, column, onClose }: CreateProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const teams = useTeams();
   const [picked, setPicked] = useState('');
   const team = board.team ?? (picked === '' ? teams[0]?.key : picked);
-  const create = async (fields: FormData): Promise<unknown> => {
+  const create = async (fields: FormData): Promise<void> => {
     const body = { title: textOf(fields, 'title'), team, ...fieldsOf(board.groupBy, column.value) };
-    const issue = await write((client) => client.issues.create(body as IssueCreate));
-    if (issue) notify(text.created(issue.identifier ?? ''));
-    return issue;
+    const issue = await client.issues.create(body as IssueCreate);
+    notify(text.created(issue.identifier ?? ''));
   };
   return (
     <Dialog title={text.addTo(column.title)} isOpen onClose={onClose}>
@@ -49,6 +50,7 @@ function CreateDialog({ board, column, onClose }: CreateProps): ReactNode {
         {board.team === null && (
           <SelectField
             label={text.team}
+            name="team"
             value={team ?? ''}
             options={teams.map(({ key, name }) => [key, name])}
             onPick={setPicked}

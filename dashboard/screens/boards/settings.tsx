@@ -4,10 +4,8 @@ import type { Board, BoardCreate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
-import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
-import { notifyProblem } from '../../parts/toast.tsx';
+import { fieldError, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
 import { text } from '../../text/boards.ts';
 import { text as common } from '../../text/common.ts';
 import type { Column } from './model.ts';
@@ -24,7 +22,7 @@ const fresh: Draft = {
   filter: {},
 };
 
-/** Reads the filter of the form. @throws Error for text that is not a JSON object */
+/** Reads the filter of the form. @throws ApiCallError for text that is not a JSON object */
 function filterOf(value: string): Readonly<Record<string, unknown>> {
   if (value === '') return {};
   let parsed: unknown = null;
@@ -33,36 +31,31 @@ function filterOf(value: string): Readonly<Record<string, unknown>> {
   } catch {
     // The message below explains both cases.
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new Error(text.badFilter);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw fieldError('filter', text.badFilter);
   return parsed as Readonly<Record<string, unknown>>;
 }
 
-/** Returns null if the filter is wrong, which the person was told. */
-function settingsOf(fields: FormData): Omit<BoardCreate, 'columns'> | null {
+/** @throws ApiCallError if the filter is wrong */
+function settingsOf(fields: FormData): Omit<BoardCreate, 'columns'> {
   const optional = (name: string): string | null => textOf(fields, name) || null;
-  try {
-    return {
-      name: textOf(fields, 'name'),
-      team: optional('team'),
-      groupBy: textOf(fields, 'groupBy'),
-      swimlanes: optional('swimlanes'),
-      sort: textOf(fields, 'sort'),
-      limits: textOf(fields, 'limits') === 'hard' ? 'hard' : 'soft',
-      filter: filterOf(textOf(fields, 'filter')),
-    };
-  } catch (error) {
-    notifyProblem(error);
-    return null;
-  }
+  return {
+    name: textOf(fields, 'name'),
+    team: optional('team'),
+    groupBy: textOf(fields, 'groupBy'),
+    swimlanes: optional('swimlanes'),
+    sort: textOf(fields, 'sort'),
+    limits: textOf(fields, 'limits') === 'hard' ? 'hard' : 'soft',
+    filter: filterOf(textOf(fields, 'filter')),
+  };
 }
 
 export function NewBoard({ onClose }: { readonly onClose: (board: Board | null) => void }): ReactNode {
-  const write = useWrite();
-  const create = async (fields: FormData): Promise<unknown> => {
-    const body = settingsOf(fields);
-    const board = body && (await write((client) => client.boards.create(body)));
-    if (board) onClose(board);
-    return board;
+  const client = useClient();
+  // The form must not close after the board opened.
+  const create = async (fields: FormData): Promise<null> => {
+    onClose(await client.boards.create(settingsOf(fields)));
+    return null;
   };
   return (
     <Dialog title={text.newBoard} isOpen onClose={() => onClose(null)}>
@@ -80,12 +73,11 @@ interface SettingsProps {
 }
 
 export function BoardSettings({ board, columns, onClose }: SettingsProps): ReactNode {
-  const write = useWrite();
-  const save = (fields: FormData): Promise<unknown> => {
+  const client = useClient();
+  const save = async (fields: FormData): Promise<void> => {
     const body = settingsOf(fields);
-    if (!body) return Promise.resolve(null);
     const own = body.groupBy === board.groupBy ? columnsOf(fields, board, columns) : null;
-    return write((client) => client.boards.update(board.id, { ...body, columns: own }));
+    await client.boards.update(board.id, { ...body, columns: own });
   };
   return (
     <Dialog title={text.settingsOf(board.name)} isOpen onClose={onClose}>

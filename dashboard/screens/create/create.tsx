@@ -1,4 +1,5 @@
 // Opens the dialog for a new issue from anywhere. The dialog loads when it is first opened.
+import type { Issue } from '@tatami/sdk/client';
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
@@ -7,7 +8,10 @@ import type { IssueDraft } from './draft.ts';
 
 const CreateDialog = lazy(() => import('./dialog.tsx'));
 
-type Preset = Partial<IssueDraft>;
+export interface Preset extends Partial<IssueDraft> {
+  /** Parent of the new issue. It is no part of the stored draft, which may be continued elsewhere. */
+  readonly parent?: Pick<Issue, 'id' | 'identifier' | 'title'>;
+}
 
 let opened: Preset | null = null;
 const listeners = new Set<() => void>();

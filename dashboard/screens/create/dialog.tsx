@@ -1,28 +1,47 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { ApiCallError, type IssueCreate } from '@tatami/sdk/client';
+import {
+  lazy,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient, useSession } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { MarkdownField } from '../../parts/markdown-field.tsx';
 import { messageOf } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text } from '../../text/create.ts';
+import type { Preset } from './create.tsx';
 import { emptyDraft, requestOf, storedDraft, storeDraft, type IssueDraft } from './draft.ts';
 import { DraftFields } from './draft-fields.tsx';
 import { Similar } from './similar.tsx';
 
+const TemplatesDialog = lazy(() => import('./templates.tsx'));
+
 interface CreateDialogProps {
-  readonly preset: Partial<IssueDraft>;
+  readonly preset: Preset;
   readonly onClose: () => void;
 }
 
-export default function CreateDialog({ preset, onClose }: CreateDialogProps): ReactNode {
+export default function CreateDialog({
+  preset: { parent: given, ...preset },
+  onClose,
+}: CreateDialogProps): ReactNode {
+  const [parent, setParent] = useState(given);
   const { draft, team, change, discard } = useDraft(preset);
   const titleInput = useRef<HTMLInputElement>(null);
   const [another, setAnother] = useState(false);
-  const { create, error, isSending } = useCreate(draft, team, () => {
+  const [areTemplatesOpen, setTemplates] = useState(false);
+  const { create, error, isSending } = useCreate(requestOf(draft, team, parent?.id ?? ''), () => {
     discard();
     if (!another) onClose();
     else titleInput.current?.focus();
@@ -40,22 +59,9 @@ export default function CreateDialog({ preset, onClose }: CreateDialogProps): Re
           void create();
         }}
       >
-        <TextField
-          ref={titleInput}
-          label={text.title}
-          value={draft.title}
-          maxLength={500}
-          aria-invalid={error !== null}
-          aria-describedby="create-problem"
-          onChange={({ target }) => change({ title: target.value })}
-        />
-        <Similar title={draft.title} />
-        <MarkdownField
-          label={text.description}
-          value={draft.description}
-          onChange={(description) => change({ description })}
-        />
-        <DraftFields draft={draft} team={team} onChange={change} />
+        {parent && <ParentRow parent={parent} onRemove={() => setParent(undefined)} />}
+        <Texts draft={draft} error={error} titleInput={titleInput} onChange={change} />
+        <DraftFields draft={draft} team={team} onChange={change} onTemplates={() => setTemplates(true)} />
         <p id="create-problem" role="alert" className={error === null ? '' : 'notice problem'}>
           {error}
         </p>
@@ -70,7 +76,56 @@ export default function CreateDialog({ preset, onClose }: CreateDialogProps): Re
         />
         <p className="soft">{text.hint}</p>
       </form>
+      {/* Outside of the form, whose keys would act in the inner dialog, too. */}
+      <Suspense>
+        {areTemplatesOpen && <TemplatesDialog team={team} onClose={() => setTemplates(false)} />}
+      </Suspense>
     </Dialog>
+  );
+}
+
+interface TextsProps {
+  readonly draft: IssueDraft;
+  readonly error: string | null;
+  readonly titleInput: RefObject<HTMLInputElement | null>;
+  readonly onChange: (part: Partial<IssueDraft>) => void;
+}
+
+function Texts({ draft: { title, description }, error, titleInput, onChange }: TextsProps): ReactNode {
+  return (
+    <>
+      <TextField
+        ref={titleInput}
+        label={text.title}
+        value={title}
+        maxLength={500}
+        aria-invalid={error !== null}
+        aria-describedby="create-problem"
+        onChange={({ target }) => onChange({ title: target.value })}
+      />
+      <Similar title={title} />
+      <MarkdownField
+        label={text.description}
+        value={description}
+        onChange={(changed) => onChange({ description: changed })}
+      />
+    </>
+  );
+}
+
+interface ParentRowProps {
+  readonly parent: NonNullable<Preset['parent']>;
+  readonly onRemove: () => void;
+}
+
+function ParentRow({ parent: { id, identifier, title }, onRemove }: ParentRowProps): ReactNode {
+  return (
+    <p className="row">
+      <span className="soft cut">{text.parent(identifier ?? id, title)}</span>
+      <Button look="plain" isIcon aria-label={text.removeParent} onClick={onRemove}>
+        <Icon name="close" />
+      </Button>
+    </p>
   );
 }
 
@@ -124,25 +179,46 @@ function useDraft(preset: Partial<IssueDraft>): DraftState {
   };
 }
 
-function useCreate(draft: IssueDraft, team: string, onDone: () => void) {
+/** Returns true if the server certainly created nothing. */
+function isRefused(reason: unknown): boolean {
+  if (!(reason instanceof ApiCallError)) return false;
+  return reason.status >= 400 && reason.status < 500 && reason.code !== 'idempotency_in_progress';
+}
+
+function problemOf(reason: unknown): string {
+  if (!(reason instanceof ApiCallError)) return messageOf(reason);
+  if (reason.status === 0) return text.unanswered;
+  return reason.code === 'idempotency_key_reused' ? text.createdBefore : messageOf(reason);
+}
+
+function useCreate(request: IssueCreate, onDone: () => void) {
   const client = useClient();
   const navigate = useNavigate();
   const [error, setError] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
+  // Two key presses may arrive before the dialog renders again.
+  const sending = useRef(false);
+  // The server may have created the issue of a lost answer. The next attempt has the same key, so it creates no second.
+  const unanswered = useRef<string | null>(null);
   const create = async (): Promise<void> => {
-    if (draft.title.trim() === '') return setError(text.titleMissing);
-    if (isSending) return;
+    if (request.title.trim() === '') return setError(text.titleMissing);
+    if (sending.current) return;
+    sending.current = true;
     setSending(true);
     setError(null);
+    const idempotencyKey = (unanswered.current ??= crypto.randomUUID());
     try {
-      const { identifier, id } = await client.issues.create(requestOf(draft, team));
+      const { identifier, id } = await client.issues.create(request, { idempotencyKey });
+      unanswered.current = null;
       const name = identifier ?? id;
       const open = (): void => void navigate({ to: '/issues/$identifier', params: { identifier: name } });
       notify(text.created(name), { label: text.open, run: open });
       onDone();
     } catch (reason) {
-      setError(messageOf(reason));
+      if (isRefused(reason)) unanswered.current = null;
+      setError(problemOf(reason));
     } finally {
+      sending.current = false;
       setSending(false);
     }
   };

@@ -3,22 +3,26 @@ import type { Template } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { useCycles, useLabels, useMembers, useProjects, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
+import { Button } from '../../parts/button.tsx';
 import { MultiPicker, Picker, type Choice } from '../../parts/picker.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/create.ts';
 import { priorityChoices, useStateChoices } from '../issues/choices.tsx';
 import type { IssueDraft } from './draft.ts';
+import { templatesQuery } from './templates-query.ts';
 
 interface DraftFieldsProps {
   readonly draft: IssueDraft;
   readonly team: string;
   readonly onChange: (part: Partial<IssueDraft>) => void;
+  /** Opens the dialog of the templates. */
+  readonly onTemplates: () => void;
 }
 
 const named = ({ id, name }: { readonly id: string; readonly name: string }): Choice => ({ id, name });
 const none = (name: string): Choice => ({ id: '', name });
 
-export function DraftFields({ draft, team, onChange }: DraftFieldsProps): ReactNode {
+export function DraftFields({ draft, team, onChange, onTemplates }: DraftFieldsProps): ReactNode {
   const teams = useTeams().map(({ key, name }) => ({ id: key, name }));
   const members = useMembers().map(named);
   const labels = useLabels().map(named);
@@ -31,7 +35,7 @@ export function DraftFields({ draft, team, onChange }: DraftFieldsProps): ReactN
         // State and cycle belong to a team.
         onPick={(key) => onChange({ team: key, stateId: '', cycleId: '' })}
       />
-      <Templates team={team} onChange={onChange} />
+      <Templates team={team} onChange={onChange} onTemplates={onTemplates} />
       <Picker
         label={text.state}
         choices={useStateChoices(team)}
@@ -69,7 +73,7 @@ export function DraftFields({ draft, team, onChange }: DraftFieldsProps): ReactN
   );
 }
 
-function Plan({ draft, team, onChange }: DraftFieldsProps): ReactNode {
+function Plan({ draft, team, onChange }: Omit<DraftFieldsProps, 'onTemplates'>): ReactNode {
   const projects = useProjects().map(named);
   const cycles = useCycles().filter((cycle) => cycle.team === team && cycle.status !== 'completed');
   return (
@@ -92,21 +96,27 @@ function Plan({ draft, team, onChange }: DraftFieldsProps): ReactNode {
   );
 }
 
-function Templates({ team, onChange }: Pick<DraftFieldsProps, 'team' | 'onChange'>): ReactNode {
-  const client = useClient();
-  const { data = [] } = useQuery({
-    queryKey: ['templates', 'all'],
-    queryFn: () => Array.fromAsync(client.templates.list({ limit: 100 })),
-  });
+function Templates({
+  team,
+  onChange,
+  onTemplates,
+}: Pick<DraftFieldsProps, 'team' | 'onChange' | 'onTemplates'>): ReactNode {
+  const { data = [] } = useQuery(templatesQuery(useClient()));
   const own = data.filter((template) => template.team === null || template.team === team);
-  if (own.length === 0) return null;
   return (
-    <Picker
-      label={text.template}
-      choices={own.map(named)}
-      value={null}
-      onPick={(id) => onChange(filledBy(own.find((template) => template.id === id)!))}
-    />
+    <>
+      {own.length > 0 && (
+        <Picker
+          label={text.template}
+          choices={own.map(named)}
+          value={null}
+          onPick={(id) => onChange(filledBy(own.find((template) => template.id === id)!))}
+        />
+      )}
+      <Button look="plain" onClick={onTemplates}>
+        {text.editTemplates}
+      </Button>
+    </>
   );
 }
 

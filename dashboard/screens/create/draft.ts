@@ -12,7 +12,6 @@ export interface IssueDraft {
   readonly labels: readonly string[];
   readonly projectId: string;
   readonly cycleId: string;
-  readonly parentId: string;
   readonly dueDate: string;
 }
 
@@ -26,7 +25,6 @@ export const emptyDraft: IssueDraft = {
   labels: [],
   projectId: '',
   cycleId: '',
-  parentId: '',
   dueDate: '',
 };
 
@@ -49,10 +47,9 @@ export function storeDraft(workspaceId: string, memberId: string, draft: IssueDr
   else localStorage.removeItem(key);
 }
 
-/** Returns the request that creates the issue. */
-export function requestOf(draft: IssueDraft, team: string): IssueCreate {
-  const { title, description, stateId, assigneeId, priority, labels, projectId, cycleId, parentId, dueDate } =
-    draft;
+/** @param parentId id of the parent; empty for none */
+export function requestOf(draft: IssueDraft, team: string, parentId: string): IssueCreate {
+  const { title, description, stateId, assigneeId, priority, labels, projectId, cycleId, dueDate } = draft;
   const given = Object.entries({ description, stateId, assigneeId, projectId, cycleId, parentId, dueDate });
   return {
     team,

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
+import { titlesQuery } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { StateIcon } from '../../parts/symbols.tsx';
 import { text } from '../../text/create.ts';
@@ -14,11 +15,9 @@ export function Similar({ title }: { readonly title: string }): ReactNode {
   const client = useClient();
   const asked = usePaused(title.trim());
   const { data = [] } = useQuery({
-    queryKey: ['issues', 'similar', asked],
+    ...titlesQuery(client, asked),
     enabled: asked.split(/\s+/).length >= wordsMin,
-    staleTime: 30_000,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => (await client.issues.titles({ q: asked.slice(0, 200) }, { signal })).data,
   });
   if (data.length === 0 || title.trim() === '') return null;
   return (

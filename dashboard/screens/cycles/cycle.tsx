@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Cycle, CycleProgress } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { DayChart, ProgressBar } from '../../parts/chart.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
-import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
+import { Star } from '../favorites/star.tsx';
 import { idealLine, scopeChanges } from './burn-up.ts';
+
+const CompleteDialog = lazy(() => import('./complete.tsx'));
 
 export default function CyclePage(): ReactNode {
   const { id } = useParams({ from: '/cycles/$id' });
@@ -29,7 +30,15 @@ export default function CyclePage(): ReactNode {
   const { name, description, team, status, startsAt, endsAt } = cycle.data;
   const today = progress.data?.days.at(-1)?.issues;
   return (
-    <Screen title={name} actions={<Actions cycle={cycle.data} unfinished={today ? open(today) : 0} />}>
+    <Screen
+      title={name}
+      actions={
+        <>
+          <Star type="cycle" id={id} />
+          <Actions cycle={cycle.data} />
+        </>
+      }
+    >
       <div className="stack">
         <p className="row wrap">
           <span className="chip">{text.cycleStatus[status]}</span>
@@ -55,9 +64,8 @@ export default function CyclePage(): ReactNode {
 }
 
 type Counts = CycleProgress['days'][number]['issues'];
-const open = ({ scope, completed, canceled }: Counts): number => scope - completed - canceled;
 
-function Actions({ cycle, unfinished }: { readonly cycle: Cycle; readonly unfinished: number }): ReactNode {
+function Actions({ cycle }: { readonly cycle: Cycle }): ReactNode {
   const [asks, setAsks] = useState(false);
   const write = useWrite();
   const { id, name, status } = cycle;
@@ -71,21 +79,7 @@ function Actions({ cycle, unfinished }: { readonly cycle: Cycle; readonly unfini
   return (
     <>
       <Button onClick={() => setAsks(true)}>{text.complete}</Button>
-      <Dialog title={text.rolloverTitle} isOpen={asks} onClose={() => setAsks(false)}>
-        <p>{text.rollover(unfinished)}</p>
-        <div className="row">
-          <Button
-            look="primary"
-            onClick={() => {
-              setAsks(false);
-              void write((client) => client.cycles.complete(id), text.cycleCompleted(name));
-            }}
-          >
-            {text.complete}
-          </Button>
-          <Button onClick={() => setAsks(false)}>{common.cancel}</Button>
-        </div>
-      </Dialog>
+      <Suspense>{asks && <CompleteDialog cycle={cycle} onClose={() => setAsks(false)} />}</Suspense>
     </>
   );
 }

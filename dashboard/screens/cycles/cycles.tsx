@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { cyclesQuery, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
-import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
@@ -86,32 +85,31 @@ function CycleTable({
 
 function NewCycle({ onClose }: { readonly onClose: () => void }): ReactNode {
   const teams = useTeams();
-  const write = useWrite();
+  const client = useClient();
   const [team, setTeam] = useState('');
   const chosen = team === '' ? (teams[0]?.key ?? '') : team;
   const create = (fields: FormData): Promise<unknown> => {
     const name = textOf(fields, 'name');
-    return write((client) =>
-      client.cycles.create({
-        team: chosen,
-        ...(name !== '' && { name }),
-        startsAt: `${textOf(fields, 'starts')}T00:00:00Z`,
-        endsAt: `${textOf(fields, 'ends')}T00:00:00Z`,
-      }),
-    );
+    return client.cycles.create({
+      team: chosen,
+      ...(name !== '' && { name }),
+      startsAt: `${textOf(fields, 'startsAt')}T00:00:00Z`,
+      endsAt: `${textOf(fields, 'endsAt')}T00:00:00Z`,
+    });
   };
   return (
     <Dialog title={text.newCycle} isOpen onClose={onClose}>
       <Form submit={text.newCycle} onSubmit={create} onDone={onClose}>
         <SelectField
           label={text.team}
+          name="team"
           value={chosen}
           options={teams.map(({ key, name }) => [key, name])}
           onPick={setTeam}
         />
         <TextField label={text.name} name="name" />
-        <TextField label={text.starts} name="starts" type="date" required />
-        <TextField label={text.ends} name="ends" type="date" required />
+        <TextField label={text.starts} name="startsAt" type="date" required />
+        <TextField label={text.ends} name="endsAt" type="date" required />
       </Form>
     </Dialog>
   );

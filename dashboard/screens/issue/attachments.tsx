@@ -1,28 +1,23 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Attachment, Issue } from '@tatami/sdk/client';
 import { useRef, useState, type ChangeEvent, type DragEvent, type ReactNode } from 'react';
-import { queryClient, useClient } from '../../data/provider.tsx';
+import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
-import { isSafeImage, useFileUrl, useUploads } from './files.ts';
+import { download, isImage, useAttachments, useUploads } from './files.ts';
+import { FileImage, markdownOf } from './images.tsx';
 import styles from './issue.module.css';
 
 export function Attachments({ issue }: { readonly issue: Issue }): ReactNode {
-  const client = useClient();
   const input = useRef<HTMLInputElement>(null);
   const [isLinking, setLinking] = useState(false);
   const [isOver, setOver] = useState(false);
-  const key = ['issues', 'attachments', issue.id];
-  const { data = [] } = useQuery({
-    queryKey: key,
-    queryFn: () => Array.fromAsync(client.attachments.list(issue.id, { limit: 100 })),
-  });
-  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key });
+  const { attachments, refresh } = useAttachments(issue.id);
   const { uploads, upload, cancel } = useUploads(issue.id, () => void refresh());
   const pick = ({ target }: ChangeEvent<HTMLInputElement>): void => {
     upload([...(target.files ?? [])]);
@@ -57,7 +52,7 @@ export function Attachments({ issue }: { readonly issue: Issue }): ReactNode {
         <input ref={input} type="file" multiple hidden onChange={pick} />
       </div>
       <ul aria-label={text.attachments} className="stack">
-        {data.map((attachment) => (
+        {attachments.map((attachment) => (
           <AttachmentRow key={attachment.id} attachment={attachment} onDeleted={() => void refresh()} />
         ))}
         {uploads.map(({ id, name, percent }) => (
@@ -105,10 +100,20 @@ interface AttachmentRowProps {
 
 function AttachmentRow({ attachment, onDeleted }: AttachmentRowProps): ReactNode {
   const write = useWrite();
-  const { id, kind, title, url, bytes, contentType } = attachment;
+  const client = useClient();
+  const { id, kind, title, url, bytes } = attachment;
   const remove = async (): Promise<void> => {
     await write((client) => client.attachments.delete(id));
     onDeleted();
+  };
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(markdownOf(attachment));
+      notify(common.copied);
+    } catch (error) {
+      // Browsers allow it only on pages with HTTPS or on this machine.
+      notifyProblem(error);
+    }
   };
   return (
     <li className="row wrap">
@@ -117,27 +122,22 @@ function AttachmentRow({ attachment, onDeleted }: AttachmentRowProps): ReactNode
           {title}
         </a>
       ) : (
-        <FileLink attachment={attachment} />
+        <Button look="plain" onClick={() => void download(client, attachment)}>
+          {text.download(title)}
+        </Button>
       )}
       {bytes !== null && <span className="soft">{text.bytes(Math.ceil(bytes / 1_024))}</span>}
-      {contentType !== null && isSafeImage(contentType) && <ImagePreview attachment={attachment} />}
+      {isImage(attachment) && (
+        <>
+          <FileImage id={id} name={text.preview(title)} className={styles.preview} otherwise={null} />
+          <Button look="plain" aria-label={text.copyMarkdownOf(title)} onClick={() => void copy()}>
+            {text.copyMarkdown}
+          </Button>
+        </>
+      )}
       <Button look="plain" isIcon aria-label={text.removeAttachment(title)} onClick={() => void remove()}>
         <Icon name="close" />
       </Button>
     </li>
   );
-}
-
-function FileLink({ attachment: { id, title } }: { readonly attachment: Attachment }): ReactNode {
-  const file = useFileUrl(id);
-  return (
-    <Button look="plain" onClick={() => void file.download(title)}>
-      {text.download(title)}
-    </Button>
-  );
-}
-
-function ImagePreview({ attachment: { id, title } }: { readonly attachment: Attachment }): ReactNode {
-  const { url } = useFileUrl(id, true);
-  return url === null ? null : <img className={styles.preview} src={url} alt={text.preview(title)} />;
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Comment } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient, useSession } from '../../data/provider.tsx';
+import { useDraft } from '../../data/drafts.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
@@ -164,14 +165,8 @@ interface NewCommentProps {
 /** Form for a comment. Its draft is stored in this browser until it is sent. */
 export function NewComment({ issueId, parentId, onDone }: NewCommentProps): ReactNode {
   const write = useWrite();
-  const key = `tatami.comment ${parentId ?? issueId}`;
-  const [body, setBody] = useState(() => localStorage.getItem(key) ?? '');
+  const [body, change, forget] = useDraft(`comment ${parentId ?? issueId}`, '');
   const [isSending, setSending] = useState(false);
-  const change = (value: string): void => {
-    setBody(value);
-    if (value === '') localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
-  };
   const send = async (): Promise<void> => {
     if (body.trim() === '' || isSending) return;
     setSending(true);
@@ -180,7 +175,7 @@ export function NewComment({ issueId, parentId, onDone }: NewCommentProps): Reac
     );
     setSending(false);
     if (!sent) return;
-    change('');
+    forget();
     onDone?.();
     await refreshComments(issueId);
   };
@@ -196,7 +191,7 @@ export function NewComment({ issueId, parentId, onDone }: NewCommentProps): Reac
         label={parentId === undefined ? text.comment : text.reply}
         rows={3}
         value={body}
-        onChange={change}
+        onChange={(value) => (value === '' ? forget() : change(value))}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
         }}

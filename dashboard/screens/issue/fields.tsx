@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Issue } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useCycles, useLabels, useMembers, useProjects, useStates, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { changeIssue, type IssueChange } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
+import { IssueDialog } from '../../parts/issue-search.tsx';
 import { MultiPicker, Picker, type Choice } from '../../parts/picker.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
@@ -15,8 +17,7 @@ import styles from './issue.module.css';
 
 export type Change = (change: Omit<IssueChange, 'issue'>) => void;
 
-interface FieldProps {
-  readonly issue: Issue;
+interface FieldProps extends IssueFieldsProps {
   readonly onChange: Change;
 }
 
@@ -24,10 +25,16 @@ const named = ({ id, name }: { readonly id: string; readonly name: string }): Ch
 const none = (name: string): Choice => ({ id: '', name });
 const orNull = (id: string): string | null => (id === '' ? null : id);
 
-export function IssueFields({ issue }: { readonly issue: Issue }): ReactNode {
+interface IssueFieldsProps {
+  readonly issue: Issue;
+  /** True to give the fields shortcuts. Beside a list, the keys change the row of the list. */
+  readonly hasShortcuts: boolean;
+}
+
+export function IssueFields({ issue, hasShortcuts }: IssueFieldsProps): ReactNode {
   const client = useClient();
   const onChange: Change = (change) => void changeIssue(client, { issue, ...change });
-  const props = { issue, onChange };
+  const props = { issue, hasShortcuts, onChange };
   return (
     <aside className={styles.fields} aria-label={text.fields}>
       <StateField {...props} />
@@ -35,6 +42,7 @@ export function IssueFields({ issue }: { readonly issue: Issue }): ReactNode {
       <LabelField {...props} />
       <PlanFields {...props} />
       <PlainFields {...props} />
+      <ParentField {...props} />
       <CustomFields {...props} />
       <Facts issue={issue} />
     </aside>
@@ -56,7 +64,7 @@ export function Field({
   );
 }
 
-function StateField({ issue, onChange }: FieldProps): ReactNode {
+function StateField({ issue, hasShortcuts, onChange }: FieldProps): ReactNode {
   const states = useStates();
   const choices = useStateChoices(issue.team.key);
   const transitions = useTeams().find(({ id }) => id === issue.team.id)?.transitions;
@@ -70,12 +78,19 @@ function StateField({ issue, onChange }: FieldProps): ReactNode {
   };
   return (
     <Field label={text.state}>
-      <Picker label={text.state} choices={offered} value={issue.state.id} onPick={pick} look="plain" />
+      <Picker
+        label={text.state}
+        choices={offered}
+        value={issue.state.id}
+        onPick={pick}
+        look="plain"
+        shortcut={hasShortcuts ? 's' : undefined}
+      />
     </Field>
   );
 }
 
-function PeopleFields({ issue, onChange }: FieldProps): ReactNode {
+function PeopleFields({ issue, hasShortcuts, onChange }: FieldProps): ReactNode {
   const members = useMembers().map(named);
   const assign = (id: string): void => {
     const assignee = members.find((member) => member.id === id) ?? null;
@@ -94,6 +109,7 @@ function PeopleFields({ issue, onChange }: FieldProps): ReactNode {
           value={issue.assignee?.id ?? ''}
           onPick={assign}
           look="plain"
+          shortcut={hasShortcuts ? 'a' : undefined}
         />
       </Field>
       <Field label={text.priority}>
@@ -103,13 +119,14 @@ function PeopleFields({ issue, onChange }: FieldProps): ReactNode {
           value={issue.priority}
           onPick={prioritize}
           look="plain"
+          shortcut={hasShortcuts ? 'p' : undefined}
         />
       </Field>
     </>
   );
 }
 
-function LabelField({ issue, onChange }: FieldProps): ReactNode {
+function LabelField({ issue, hasShortcuts, onChange }: FieldProps): ReactNode {
   const labels = useLabels();
   const pick = (ids: readonly string[]): void =>
     onChange({ patch: { labels: ids }, draft: { labels: labels.filter(({ id }) => ids.includes(id)) } });
@@ -121,6 +138,7 @@ function LabelField({ issue, onChange }: FieldProps): ReactNode {
         values={issue.labels.map(({ id }) => id)}
         onPick={pick}
         look="plain"
+        shortcut={hasShortcuts ? 'l' : undefined}
       />
     </Field>
   );
@@ -170,7 +188,7 @@ function MilestoneField({
   issue,
   projectId,
   onChange,
-}: FieldProps & { readonly projectId: string }): ReactNode {
+}: Omit<FieldProps, 'hasShortcuts'> & { readonly projectId: string }): ReactNode {
   const client = useClient();
   const { data = [] } = useQuery({
     queryKey: ['milestones', projectId],
@@ -226,17 +244,44 @@ function PlainFields({ issue, onChange }: FieldProps): ReactNode {
   );
 }
 
-function Facts({ issue }: { readonly issue: Issue }): ReactNode {
+function ParentField({ issue, onChange }: FieldProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   const parent = issue.parent?.identifier ?? issue.parent?.id;
+  const change = (parentId: string | null, draft: Issue['parent']): void => {
+    setOpen(false);
+    onChange({ patch: { parentId }, draft: { parent: draft } });
+  };
   return (
-    <>
-      {parent !== undefined && (
-        <Field label={text.parent}>
+    <Field label={text.parent}>
+      <span className="row">
+        {parent !== undefined && (
           <Link to="/issues/$identifier" params={{ identifier: parent }}>
             {parent}
           </Link>
-        </Field>
+        )}
+        <Button look="plain" aria-label={text.changeParent} onClick={() => setOpen(true)}>
+          {parent === undefined ? text.noParent : common.edit}
+        </Button>
+      </span>
+      {isOpen && (
+        <IssueDialog
+          label={text.changeParent}
+          excluded={[issue.id]}
+          onPick={({ id, identifier }) => change(id, { id, identifier })}
+          onClose={() => setOpen(false)}
+        >
+          {parent !== undefined && (
+            <Button onClick={() => change(null, null)}>{text.removeParent(parent)}</Button>
+          )}
+        </IssueDialog>
       )}
+    </Field>
+  );
+}
+
+function Facts({ issue }: { readonly issue: Issue }): ReactNode {
+  return (
+    <>
       <Field label={text.team}>
         <span>{issue.team.name}</span>
       </Field>

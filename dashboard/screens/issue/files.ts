@@ -1,9 +1,12 @@
-// Files of an issue: upload with progress, preview and download.
-import { useEffect, useState } from 'react';
-import { useApp } from '../../data/provider.tsx';
+// Files of an issue: list, upload with progress, signed URL and download.
+import { useQuery } from '@tanstack/react-query';
+import type { Attachment, Client } from '@tatami/sdk/client';
+import { useState } from 'react';
+import { queryClient, useApp, useClient } from '../../data/provider.tsx';
 import { notifyProblem } from '../../parts/toast.tsx';
+import { text } from '../../text/issue.ts';
 
-/** Images that run no code. SVG and HTML are downloads only. */
+/** Types of the images that the server shows if their bytes are those of an image. */
 const safeImages: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -12,8 +15,8 @@ const safeImages: ReadonlySet<string> = new Set([
   'image/avif',
 ]);
 
-export const isSafeImage = (contentType: string): boolean =>
-  safeImages.has(contentType.split(';')[0]!.trim());
+export const isImage = ({ contentType }: Pick<Attachment, 'contentType'>): boolean =>
+  contentType !== null && safeImages.has(contentType);
 
 interface Upload {
   readonly id: number;
@@ -41,10 +44,13 @@ export function useUploads(issueId: string, onDone: () => void): Uploads {
       const percent = Math.round((100 * loaded) / total);
       setRunning((before) => before.map((one) => (one.id === id ? { ...one, percent } : one)));
     };
+    let isCanceled = false;
+    request.onabort = () => (isCanceled = true);
     request.onloadend = () => {
       end();
       if (request.status >= 200 && request.status < 300) onDone();
       else if (request.status !== 0) notifyProblem(new Error(problemOf(request.responseText)));
+      else if (!isCanceled) notifyProblem(new Error(text.uploadFailed(file.name)));
     };
     setRunning((before) => [...before, { id, name: file.name, percent: 0, request }]);
     const query = new URLSearchParams({ name: file.name });
@@ -74,45 +80,56 @@ function problemOf(body: string): string {
   }
 }
 
-interface FileUrl {
-  /** Null until it is known. */
+export interface FileUrl {
+  /** Null until it is known, and if the request for it fails. */
   readonly url: string | null;
-  download(name: string): Promise<void>;
+  /** Requests a new URL and returns it. */
+  renew(): Promise<string | null>;
 }
 
-/** @param isShown true to load the content, for an image */
-export function useFileUrl(attachmentId: string, isShown = false): FileUrl {
-  const { token } = useApp();
-  const [url, setUrl] = useState<string | null>(null);
-  const load = async (): Promise<string> => {
-    const path = `/api/v1/attachments/${encodeURIComponent(attachmentId)}/content`;
-    const response = await fetch(path, { headers: { authorization: `Bearer ${await token()}` } });
-    if (!response.ok) throw new Error(problemOf(await response.text()));
-    return URL.createObjectURL(await response.blob());
-  };
-  useEffect(() => {
-    if (!isShown) return;
-    let made: string | null = null;
-    load().then(
-      (loaded) => setUrl((made = loaded)),
-      () => undefined,
-    );
-    return () => {
-      if (made !== null) URL.revokeObjectURL(made);
-    };
-  }, [attachmentId, isShown]);
-  return {
-    url,
-    async download(name) {
-      try {
-        const link = document.createElement('a');
-        link.href = await load();
-        link.download = name;
-        link.click();
-        URL.revokeObjectURL(link.href);
-      } catch (error) {
-        notifyProblem(error);
-      }
-    },
-  };
+/** A URL expires after five minutes at most, and at least four. */
+const currentMs = 3 * 60_000;
+
+/** Returns the URL of a file, for an image. */
+export function useFileUrl(attachmentId: string): FileUrl {
+  const client = useClient();
+  const { data = null, refetch } = useQuery({
+    queryKey: ['attachments', 'url', attachmentId],
+    queryFn: () => fileUrlOf(client, attachmentId),
+    staleTime: currentMs,
+    gcTime: currentMs,
+  });
+  return { url: data, renew: async () => (await refetch()).data ?? null };
 }
+
+/** Returns the path of the signed URL: this page may have another address of the server than the URLs of the API. */
+async function fileUrlOf(client: Client, attachmentId: string): Promise<string> {
+  return new URL((await client.attachments.url(attachmentId)).url).pathname;
+}
+
+export async function download(client: Client, { id, title }: Attachment): Promise<void> {
+  try {
+    const link = document.createElement('a');
+    link.href = await fileUrlOf(client, id);
+    link.download = title;
+    link.click();
+  } catch (error) {
+    notifyProblem(error);
+  }
+}
+
+/** Returns the attachments of an issue, and a function that reads them again. */
+export function useAttachments(issueId: string): {
+  readonly attachments: readonly Attachment[];
+  refresh(): Promise<void>;
+} {
+  const client = useClient();
+  const queryKey = ['issues', 'attachments', issueId];
+  const { data = none } = useQuery({
+    queryKey,
+    queryFn: () => Array.fromAsync(client.attachments.list(issueId, { limit: 100 })),
+  });
+  return { attachments: data, refresh: () => queryClient.invalidateQueries({ queryKey }) };
+}
+
+const none: readonly Attachment[] = [];

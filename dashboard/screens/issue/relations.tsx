@@ -5,11 +5,10 @@ import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { IssueDialog } from '../../parts/issue-search.tsx';
 import { StateIcon } from '../../parts/symbols.tsx';
-import { text as planning } from '../../text/planning.ts';
 import { text } from '../../text/issue.ts';
 
 export function Relations({ issue }: { readonly issue: Issue }): ReactNode {
@@ -23,12 +22,9 @@ export function Relations({ issue }: { readonly issue: Issue }): ReactNode {
     queryFn: () => Array.fromAsync(client.relations.list(issue.id, { limit: 100 })),
   });
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key });
-  const add = async (fields: FormData): Promise<unknown> => {
-    const added = await write((api) =>
-      api.relations.create(issue.id, { type, issueId: textOf(fields, 'issue') }),
-    );
+  const add = async (issueId: string): Promise<void> => {
+    if (await write((api) => api.relations.create(issue.id, { type, issueId }))) setOpen(false);
     await refresh();
-    return added;
   };
   const remove = async (id: string): Promise<void> => {
     await write((api) => api.relations.delete(id));
@@ -48,17 +44,19 @@ export function Relations({ issue }: { readonly issue: Issue }): ReactNode {
         ))}
       </ul>
       {isOpen && (
-        <Dialog title={text.addRelation} isOpen onClose={() => setOpen(false)}>
-          <Form submit={text.addRelation} onSubmit={add} onDone={() => setOpen(false)}>
-            <SelectField
-              label={text.relationType}
-              value={type}
-              options={Object.entries(text.relationTypes)}
-              onPick={(picked) => setType(picked as Relation['type'])}
-            />
-            <TextField label={planning.issueIdentifier} name="issue" required />
-          </Form>
-        </Dialog>
+        <IssueDialog
+          label={text.addRelation}
+          excluded={[issue.id]}
+          onPick={({ id }) => void add(id)}
+          onClose={() => setOpen(false)}
+        >
+          <SelectField
+            label={text.relationType}
+            value={type}
+            options={Object.entries(text.relationTypes)}
+            onPick={(picked) => setType(picked as Relation['type'])}
+          />
+        </IssueDialog>
       )}
     </section>
   );

@@ -35,7 +35,7 @@ export function SubIssues({ issue }: { readonly issue: Issue }): ReactNode {
       <div className="row wrap">
         <h2 className="grow">{text.subIssues}</h2>
         {data.length > 0 && <ProgressBar done={done} all={data.length} />}
-        <Button look="plain" onClick={() => openCreate({ parentId: issue.id, team: issue.team.key })}>
+        <Button look="plain" onClick={() => openCreate({ parent: issue, team: issue.team.key })}>
           {text.addSubIssue}
         </Button>
       </div>

@@ -1,8 +1,11 @@
 // Comments, activity and trail of an issue in one order of time.
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Comment, Issue, TrailNode, TrailRoot } from '@tatami/sdk/client';
-import { useMemo, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
+import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { text } from '../../text/issue.ts';
 import { NewComment, Thread } from './comments.tsx';
@@ -27,21 +30,39 @@ type Entry =
     }
   | { readonly kind: 'root'; readonly at: string; readonly root: TrailRoot };
 
-export function Timeline({ issue }: { readonly issue: Issue }): ReactNode {
+/** The page of an issue has the kind in its URL. A panel shares the URL with a list, so there it is state. */
+function useKind(isPage: boolean): readonly [Kind, (kind: Kind) => void] {
+  const { timeline } = useSearch({ strict: false }) as { readonly timeline?: string };
+  const navigate = useNavigate();
+  const [picked, setPicked] = useState(isPage ? timeline : undefined);
+  const pick = (kind: Kind): void => {
+    setPicked(kind);
+    if (isPage)
+      void navigate({
+        to: '.',
+        search: (before: object) => ({ ...before, timeline: kind === 'all' ? undefined : kind }),
+        replace: true,
+      });
+  };
+  return [kinds.find((kind) => kind === picked) ?? 'all', pick];
+}
+
+interface TimelineProps {
+  readonly issue: Issue;
+  readonly isPage: boolean;
+}
+
+export function Timeline({ issue, isPage }: TimelineProps): ReactNode {
   const client = useClient();
-  const [kind, setKind] = useState<Kind>('all');
+  const [kind, setKind] = useKind(isPage);
   const comments = useQuery({
     queryKey: ['comments', issue.id],
     queryFn: () => Array.fromAsync(client.comments.list(issue.id, { limit: 100 })),
   });
-  const trail = useQuery({
-    queryKey: ['issues', 'trail', issue.id],
-    queryFn: async () => (await client.issues.trail(issue.id, { limit: 50 })).data,
-  });
-  const entries = useMemo(
-    () => entriesOf(comments.data ?? [], trail.data ?? [], kind),
-    [comments.data, trail.data, kind],
+  const trail = usePages(['issues', 'trail', issue.id], (after) =>
+    client.issues.trail(issue.id, { limit: 50, ...after }),
   );
+  const entries = entriesOf(comments.data ?? [], trail.items ?? [], kind);
   return (
     <section className="stack">
       <div className="row wrap">
@@ -53,6 +74,11 @@ export function Timeline({ issue }: { readonly issue: Issue }): ReactNode {
           onPick={(picked) => setKind(picked as Kind)}
         />
       </div>
+      {trail.hasMore && kind !== 'comments' && (
+        <Button onClick={trail.loadMore} disabled={trail.isLoadingMore}>
+          {text.earlier}
+        </Button>
+      )}
       <ol aria-label={text.timeline} className="stack">
         {entries.map((entry) =>
           entry.kind === 'comment' ? (

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Issue } from '@tatami/sdk/client';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { changeIssue } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,10 +10,12 @@ import { Icon } from '../../parts/icon.tsx';
 import { Failed, FailedScreen, Loading } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
+import { Star } from '../favorites/star.tsx';
 import { IssueActions } from './actions.tsx';
 import { Attachments } from './attachments.tsx';
 import { Description } from './description.tsx';
 import { IssueFields } from './fields.tsx';
+import { IssueImages } from './images.tsx';
 import { Relations } from './relations.tsx';
 import { SubIssues } from './sub-issues.tsx';
 import { Timeline } from './timeline.tsx';
@@ -52,6 +54,7 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
             </Link>
           )}
         </span>
+        <Star type="issue" id={issue.data.id} />
         <IssueActions issue={issue.data} />
         {onClose && (
           <Button look="plain" isIcon aria-label={common.close} onClick={onClose}>
@@ -59,28 +62,34 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
           </Button>
         )}
       </header>
-      <div className={styles.body}>
+      <div className={styles.body} key={issue.data.id}>
         <div className={`${styles.content} stack`}>
-          <TitleField key={issue.data.title} issue={issue.data} isPage={isPage} />
-          <Description issue={issue.data} />
-          <SubIssues issue={issue.data} />
-          <Relations issue={issue.data} />
-          <Attachments issue={issue.data} />
-          <Timeline issue={issue.data} />
+          <TitleField issue={issue.data} isPage={isPage} />
+          <IssueImages issue={issue.data}>
+            <Description issue={issue.data} />
+            <SubIssues issue={issue.data} />
+            <Relations issue={issue.data} />
+            <Attachments issue={issue.data} />
+            <Timeline issue={issue.data} isPage={isPage} />
+          </IssueImages>
         </div>
-        <IssueFields issue={issue.data} />
+        <IssueFields issue={issue.data} hasShortcuts={isPage} />
       </div>
     </article>
   );
 }
 
-/** Title that is edited in place: Enter or leaving the field saves, Escape takes the edit back. */
+/**
+ * Title that is edited in place: Enter or leaving the field saves, Escape takes the edit back. A title that is being
+ * typed stays while somebody else renames the issue, and if it cannot be saved.
+ */
 function TitleField({ issue, isPage }: { readonly issue: Issue; readonly isPage: boolean }): ReactNode {
   const client = useClient();
-  const save = (title: string): void => {
-    const trimmed = title.trim();
-    if (trimmed !== '' && trimmed !== issue.title)
-      void changeIssue(client, { issue, patch: { title: trimmed }, draft: { title: trimmed } });
+  const [edit, setEdit] = useState<string | null>(null);
+  const save = async (): Promise<void> => {
+    const title = edit?.trim() ?? '';
+    if (title === '' || title === issue.title) return setEdit(null);
+    if (await changeIssue(client, { issue, patch: { title }, draft: { title } })) setEdit(null);
   };
   return (
     <>
@@ -88,12 +97,16 @@ function TitleField({ issue, isPage }: { readonly issue: Issue; readonly isPage:
       <input
         className={styles.title}
         aria-label={text.editTitle}
-        defaultValue={issue.title}
+        value={edit ?? issue.title}
         maxLength={500}
-        onBlur={({ target }) => save(target.value)}
+        onChange={({ target }) => setEdit(target.value)}
+        onBlur={() => void save()}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.value = issue.title;
-          if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
+          if (event.key === 'Enter') event.currentTarget.blur();
+          if (event.key !== 'Escape' || edit === null) return;
+          // Escape would also close the panel.
+          event.stopPropagation();
+          setEdit(null);
         }}
       />
     </>

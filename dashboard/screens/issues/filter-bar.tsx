@@ -25,10 +25,12 @@ const ChipDialog = lazy(() => import('./chip-dialog.tsx'));
 interface FilterBarProps {
   readonly filter: FilterTree | undefined;
   readonly onChange: (filter: FilterTree | undefined) => void;
+  /** Fields that a person can add a filter for; by default all. */
+  readonly fields?: readonly ChipField[];
   readonly children?: ReactNode;
 }
 
-export function FilterBar({ filter, onChange, children }: FilterBarProps): ReactNode {
+export function FilterBar({ filter, onChange, fields = chipFields, children }: FilterBarProps): ReactNode {
   const [edited, setEdited] = useState<{ readonly chip: Chip; readonly at: number } | null>(null);
   const conditions = conditionsOf(filter);
   const replace = (at: number, condition: Condition | null): void =>
@@ -47,7 +49,7 @@ export function FilterBar({ filter, onChange, children }: FilterBarProps): React
         />
       )}
       <Menu button={`+ ${text.addFilter}`}>
-        {chipFields.map((field) => (
+        {fields.map((field) => (
           <MenuItem key={field} onSelect={() => add(field)}>
             {text.fields[field]}
           </MenuItem>

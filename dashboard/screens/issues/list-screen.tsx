@@ -1,20 +1,23 @@
-// Screen of a list of issues: filters, grid, bulk bar and side panel. Its state is in the URL.
+// Screen of a list of issues: filters, side panel, and the issues as a grid or a board. Its state is in the URL.
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import { CreateButton } from '../create/create.tsx';
+import type { ListBoardQuery } from '../boards/list-board.tsx';
 import { Peek } from '../issue/peek.tsx';
-import { useDisplay } from './display/display.ts';
+import { useDisplay, type ListDisplay } from './display/display.ts';
 import { DisplayMenus } from './display/display-menus.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { extraFields, type ListQuery } from './list/list-data.ts';
 import { Rows } from './rows/rows.tsx';
-import type { IssueSearch } from './search.ts';
+import { columnsOf, type IssueSearch } from './search.ts';
 import { useIssueList, type IssueList } from './list/use-list.ts';
 import styles from './issues.module.css';
+
+const ListBoard = lazy(() => import('../boards/list-board.tsx'));
 
 interface ListScreenProps {
   /** Path of the screen or id of the view, by which the browser remembers the display of the list. */
@@ -23,77 +26,106 @@ interface ListScreenProps {
   readonly search: IssueSearch;
   /** Filter that the person cannot remove. */
   readonly fixed?: FilterTree;
+  /** Member whose subscriptions are listed; by default all issues are. */
+  readonly subscriber?: string;
   readonly actions?: ReactNode;
   readonly bars?: ReactNode;
   readonly empty?: ReactNode;
 }
 
 export function ListScreen(props: ListScreenProps): ReactNode {
-  const { title, search, fixed, actions, bars, empty } = props;
+  const { title, search, fixed, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
-  const { filter, group, sort = '-createdAt', peek } = search;
+  const { filter, group, layout, sort = '-createdAt', peek } = search;
+  const [count, setCount] = useState<string>();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
-      void navigate({
+      navigate({
         to: '.',
         search: ((before: object) => ({ ...before, ...part })) as never,
         replace: !('peek' in part),
       }),
     [navigate],
   );
-  const display = useDisplay(props.list, search, change);
+  const display = useDisplay(props.list, search, (part) => void change(part));
   const extra = extraFields.filter((field) => display.fields.includes(field));
-  const query = useStable<ListQuery>({
-    filter: both(fixed, filter),
-    sort,
-    group,
-    ...(extra.length > 0 && { extra }),
-  });
-  const list = useIssueList(query);
+  const selection = { filter: both(fixed, filter), subscriber };
   const bar = (
     <>
       {bars}
-      <FilterBar filter={filter} onChange={(next) => change({ filter: next })}>
+      <FilterBar filter={filter} onChange={(next) => void change({ filter: next })}>
         <DisplayMenus
           search={search}
           display={display}
-          onChange={(part) => change(part as Partial<IssueSearch>)}
+          onChange={(part) => void change(part as Partial<IssueSearch>)}
         />
       </FilterBar>
     </>
   );
+  const shared = {
+    empty: <NoIssues filter={filter} empty={empty} onClear={() => void change({ filter: undefined })} />,
+    peek: (onClose?: () => void) =>
+      peek !== undefined && (
+        <Peek identifier={peek} onClose={() => void change({ peek: undefined }).then(onClose)} />
+      ),
+    onCount: setCount,
+  };
+  const heading = (
+    <>
+      {title} <small className="soft">{count}</small>
+    </>
+  );
+  // Both layouts share the frame, so that the focus stays on the button that switches them.
   return (
-    <Screen
-      title={title}
-      heading={<Heading title={title} list={list} />}
-      actions={actions}
-      bars={bar}
-      scrollsItself
-    >
-      <Content
-        list={list}
-        empty={<NoIssues filter={filter} empty={empty} onClear={() => change({ filter: undefined })} />}
-      >
-        <div className={styles.split}>
-          <Rows
-            name={title}
-            list={list}
-            query={query}
-            display={display}
-            onPeek={(next) => change({ peek: next })}
-          />
-          {peek !== undefined && <Peek identifier={peek} onClose={() => change({ peek: undefined })} />}
-        </div>
-      </Content>
+    <Screen title={title} heading={heading} actions={actions} bars={bar} scrollsItself>
+      {layout === 'board' ? (
+        <BoardLayout {...shared} query={{ ...selection, sort, groupBy: columnsOf(search) }} />
+      ) : (
+        <ListLayout
+          {...shared}
+          name={title}
+          query={{ ...selection, sort, group, ...(extra.length > 0 && { extra }) }}
+          display={display}
+          onPeek={(next) => void change({ peek: next })}
+        />
+      )}
     </Screen>
   );
 }
 
-function Heading({ title, list: { data } }: { readonly title: string; readonly list: IssueList }): ReactNode {
+interface LayoutProps {
+  readonly empty: ReactNode;
+  readonly peek: (onClose?: () => void) => ReactNode;
+  readonly onCount: (count: string | undefined) => void;
+}
+
+function BoardLayout({ query, ...shared }: LayoutProps & { readonly query: ListBoardQuery }): ReactNode {
   return (
-    <>
-      {title} <small className="soft">{data && text.count(data.count)}</small>
-    </>
+    <Suspense fallback={<Loading />}>
+      <ListBoard {...shared} query={useStable(query)} />
+    </Suspense>
+  );
+}
+
+interface ListLayoutProps extends LayoutProps {
+  readonly name: string;
+  readonly query: ListQuery;
+  readonly display: ListDisplay;
+  readonly onPeek: (identifier: string) => void;
+}
+
+function ListLayout({ query, empty, peek, onCount, ...rows }: ListLayoutProps): ReactNode {
+  const stable = useStable(query);
+  const list = useIssueList(stable);
+  const count = list.data?.count;
+  useEffect(() => onCount(count === undefined ? undefined : text.count(count)), [count, onCount]);
+  return (
+    <Content list={list} empty={empty}>
+      <div className={styles.split}>
+        <Rows {...rows} list={list} query={stable} />
+        {peek()}
+      </div>
+    </Content>
   );
 }
 

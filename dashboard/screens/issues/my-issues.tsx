@@ -6,27 +6,26 @@ import { Bar, Empty } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
 import type { FilterTree } from './filter.ts';
 import { ListScreen } from './list-screen.tsx';
-import type { IssueSearch } from './search.ts';
+import { mineParts, type IssueSearch, type Mine } from './search.ts';
 
-type Part = NonNullable<IssueSearch['mine']>;
-const parts: readonly Part[] = ['assigned', 'created'];
 const open = { nin: ['completed', 'canceled', 'duplicate'] };
 
 export default function MyIssues(): ReactNode {
   const search: IssueSearch = useSearch({ from: '/my-issues' });
   const { member } = useSession();
-  const part: Part = search.mine ?? 'assigned';
-  const filters: Readonly<Record<Part, FilterTree>> = {
+  const part: Mine = search.mine ?? 'assigned';
+  const filters: Readonly<Record<Mine, FilterTree | undefined>> = {
     assigned: { assignee: member.id, state: open },
     created: { creator: member.id },
+    subscribed: undefined,
   };
   const tabs = (
     <Bar label={text.parts}>
-      {parts.map((one) => (
+      {mineParts.map((one) => (
         <Link
           key={one}
           to="/my-issues"
-          search={{ mine: one }}
+          search={{ mine: one, ...(search.layout && { layout: search.layout }) }}
           className={buttonClass(one === part ? {} : { look: 'plain' })}
           aria-current={one === part ? 'page' : undefined}
         >
@@ -40,7 +39,8 @@ export default function MyIssues(): ReactNode {
       list="/my-issues"
       title={text.myIssues}
       search={search}
-      fixed={filters[part]}
+      {...(filters[part] && { fixed: filters[part] })}
+      {...(part === 'subscribed' && { subscriber: member.id })}
       bars={tabs}
       empty={<Empty title={text.noMine} hint={text.noMineHint} />}
     />

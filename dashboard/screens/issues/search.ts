@@ -4,33 +4,50 @@ import type { FilterTree } from './filter.ts';
 export const groupings = ['state', 'assignee', 'priority', 'label', 'project', 'cycle', 'team'] as const;
 export type Grouping = (typeof groupings)[number];
 
+/** Groupings that can be columns of a board. */
+export const boardGroupings = ['state', 'assignee', 'priority', 'label'] as const;
+export type BoardGrouping = (typeof boardGroupings)[number];
+
+export const layouts = ['list', 'board'] as const;
+type Layout = (typeof layouts)[number];
+
 export const sorts = ['-createdAt', '-updatedAt', 'priority', 'dueDate', 'title'] as const;
+
+export const mineParts = ['assigned', 'created', 'subscribed'] as const;
+export type Mine = (typeof mineParts)[number];
 
 export interface IssueSearch {
   /** Filter tree of the API. */
   readonly filter?: FilterTree;
   readonly sort?: string;
   readonly group?: Grouping;
+  readonly layout?: Layout;
   /** Identifier of the issue in the side panel. */
   readonly peek?: string;
   /** Part of "My issues". */
-  readonly mine?: 'assigned' | 'created';
+  readonly mine?: Mine;
   /** Fields that rows show, unless they are the default ones. */
   readonly show?: string;
   readonly density?: string;
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
-  const { filter, sort, group, peek, mine, show, density } = search;
+  const { filter, sort, group, layout, peek, mine, show, density } = search;
+  const shown = layouts.find((one) => one === layout);
   const grouping = groupings.find((one) => one === group);
-  const part = (['assigned', 'created'] as const).find((one) => one === mine);
+  const part = mineParts.find((one) => one === mine);
   return {
     ...(typeof filter === 'object' && filter !== null && { filter: filter as FilterTree }),
     ...(typeof sort === 'string' && { sort }),
     ...(grouping && { group: grouping }),
+    ...(shown && { layout: shown }),
     ...(typeof peek === 'string' && { peek }),
     ...(part && { mine: part }),
     ...(typeof show === 'string' && { show }),
     ...(typeof density === 'string' && { density }),
   };
 }
+
+/** Returns the field of the columns of a board. */
+export const columnsOf = ({ group }: IssueSearch): BoardGrouping =>
+  boardGroupings.find((one) => one === group) ?? 'state';

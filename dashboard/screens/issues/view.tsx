@@ -9,9 +9,10 @@ import { FailedScreen, Loading } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
+import { Star } from '../favorites/star.tsx';
 import { both, type FilterTree } from './filter.ts';
 import { ListScreen } from './list-screen.tsx';
-import { groupings, type IssueSearch } from './search.ts';
+import { groupings, layouts, type IssueSearch } from './search.ts';
 import { EditView, ViewsMenu } from './views-menu.tsx';
 
 export default function ViewScreen(): ReactNode {
@@ -30,6 +31,7 @@ export default function ViewScreen(): ReactNode {
       fixed={filter as FilterTree}
       actions={
         <>
+          <Star type="view" id={id} />
           <Actions view={view.data} search={search} />
           <ViewsMenu />
         </>
@@ -38,10 +40,16 @@ export default function ViewScreen(): ReactNode {
   );
 }
 
-/** Grouping and order of the view, unless the person chose others. */
-function shownSearch({ groupBy, sort }: View, search: IssueSearch): IssueSearch {
+/** Layout, grouping and order of the view, unless the person chose others. */
+function shownSearch({ layout, groupBy, sort }: View, search: IssueSearch): IssueSearch {
   const group = search.group ?? groupings.find((one) => one === groupBy);
-  return { ...(sort !== null && sort !== '' && { sort }), ...search, ...(group && { group }) };
+  const shown = search.layout ?? layouts.find((one) => one === layout);
+  return {
+    ...(sort !== null && sort !== '' && { sort }),
+    ...search,
+    ...(group && { group }),
+    ...(shown && { layout: shown }),
+  };
 }
 
 function Actions({ view, search }: { readonly view: View; readonly search: IssueSearch }): ReactNode {
@@ -49,13 +57,16 @@ function Actions({ view, search }: { readonly view: View; readonly search: Issue
   const navigate = useNavigate();
   const { id, name, filter } = view;
   const mayChange = useMay('views:write');
-  const isChanged = search.filter !== undefined || search.group !== undefined || search.sort !== undefined;
+  const isChanged = [search.filter, search.group, search.sort, search.layout].some(
+    (part) => part !== undefined,
+  );
   const save = async (): Promise<void> => {
     const saved = await write((client) =>
       client.views.update(id, {
         filter: both(filter as FilterTree, search.filter) ?? {},
         ...(search.sort !== undefined && { sort: search.sort }),
         ...(search.group !== undefined && { groupBy: search.group }),
+        ...(search.layout !== undefined && { layout: search.layout }),
       }),
     );
     if (saved) void navigate({ to: '/views/$id', params: { id }, search: {} });

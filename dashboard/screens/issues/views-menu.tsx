@@ -74,6 +74,7 @@ export function SaveView({ search }: { readonly search: IssueSearch }): ReactNod
           filter: search.filter ?? {},
           ...(search.sort !== undefined && { sort: search.sort }),
           ...(search.group !== undefined && { groupBy: search.group }),
+          ...(search.layout !== undefined && { layout: search.layout }),
         }),
       text.viewSaved(details.name),
     );

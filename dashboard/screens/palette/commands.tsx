@@ -2,8 +2,9 @@ import { Combobox } from '@base-ui/react/combobox';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
+import { titlesQuery } from '../../data/directory.ts';
+import { useChangePreferences } from '../../data/preferences.ts';
 import { useClient } from '../../data/provider.tsx';
-import { themes, useTheme } from '../../data/theme.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { StateIcon } from '../../parts/symbols.tsx';
 import styles from '../../parts/parts.module.css';
@@ -11,7 +12,7 @@ import { screens } from '../../screens.ts';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 import { openCreate } from '../create/create.tsx';
-import { objectsQuery, titlesQuery } from './objects.ts';
+import { objectsQuery } from './objects.ts';
 
 interface Command {
   readonly id: string;
@@ -99,7 +100,7 @@ function useGroups(input: string, onShortcuts: () => void): readonly Group[] {
 
 function useCommands(onShortcuts: () => void): readonly Command[] {
   const navigate = useNavigate();
-  const [, setTheme] = useTheme();
+  const changePreferences = useChangePreferences();
   return useMemo(
     () => [
       { id: 'new', label: text.newIssue, hint: 'C', run: () => openCreate() },
@@ -108,15 +109,15 @@ function useCommands(onShortcuts: () => void): readonly Command[] {
         label: text.goTo(label),
         run: () => void navigate({ to }),
       })),
-      ...themes.map((theme) => ({
+      ...(['system', 'light', 'dark'] as const).map((theme) => ({
         id: `theme-${theme}`,
         label: text.theme(shell.themes[theme]),
-        run: () => setTheme(theme),
+        run: () => changePreferences({ theme }),
       })),
       { id: 'shortcuts', label: text.shortcuts, hint: '?', run: onShortcuts },
       { id: 'account', label: text.signOut, run: () => location.assign('/account') },
     ],
-    [navigate, onShortcuts, setTheme],
+    [navigate, onShortcuts, changePreferences],
   );
 }
 

@@ -2,17 +2,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Client } from '@tatami/sdk/client';
 
-export const titlesQuery = (client: Client, input: string) =>
-  queryOptions({
-    queryKey: ['issues', 'titles', input],
-    enabled: input !== '',
-    staleTime: 10_000,
-    queryFn: async ({ signal }) => {
-      const { data } = await client.issues.titles({ q: input.slice(0, 200) }, { signal });
-      return data;
-    },
-  });
-
 const pageSize = 100;
 
 const kinds = {

@@ -1,13 +1,15 @@
 import { useState, type ReactNode } from 'react';
+import { useChangePreferences, usePreferences } from '../../data/preferences.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { activeShortcuts, areShortcutsOn, switchShortcuts } from '../../parts/shortcuts.ts';
+import { activeShortcuts } from '../../parts/shortcuts.ts';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 
 export default function ShortcutList({ onClose }: { readonly onClose: () => void }): ReactNode {
   // Read once, because the dialog itself hides those of the screen below.
   const [shortcuts] = useState(activeShortcuts);
-  const [areOn, setOn] = useState(areShortcutsOn);
+  const { singleKeyShortcuts } = usePreferences();
+  const changePreferences = useChangePreferences();
   return (
     <Dialog title={shell.shortcuts} isOpen onClose={onClose}>
       <table>
@@ -25,11 +27,8 @@ export default function ShortcutList({ onClose }: { readonly onClose: () => void
       <label className="row">
         <input
           type="checkbox"
-          checked={areOn}
-          onChange={({ target }) => {
-            switchShortcuts(target.checked);
-            setOn(target.checked);
-          }}
+          checked={singleKeyShortcuts}
+          onChange={({ target }) => changePreferences({ singleKeyShortcuts: target.checked })}
         />
         {text.shortcutsOn}
       </label>

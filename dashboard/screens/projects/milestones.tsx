@@ -25,12 +25,10 @@ export function Milestones({ projectId, progress }: MilestonesProps): ReactNode 
     queryFn: () => Array.fromAsync(client.milestones.list(projectId, { limit: 100 })),
   });
   const create = (fields: FormData): Promise<unknown> =>
-    write((api) =>
-      api.milestones.create(projectId, {
-        name: textOf(fields, 'name'),
-        targetDate: dateOf(fields, 'targetDate'),
-      }),
-    );
+    client.milestones.create(projectId, {
+      name: textOf(fields, 'name'),
+      targetDate: dateOf(fields, 'targetDate'),
+    });
   const remove = async (id: string, name: string): Promise<void> => {
     const deleted = await write(async (api) => (await api.milestones.delete(id), true));
     if (deleted) notify(text.deleted(name));

@@ -10,6 +10,7 @@ import { SelectField, TextField } from '../../parts/fields.tsx';
 import { IssueRows } from '../../parts/issue-rows.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
+import { Star } from '../favorites/star.tsx';
 import { Milestones } from './milestones.tsx';
 import { Updates } from './updates.tsx';
 
@@ -31,7 +32,7 @@ export default function ProjectPage(): ReactNode {
   const { name, description } = project.data;
   const days = progress.data?.days ?? [];
   return (
-    <Screen title={name}>
+    <Screen title={name} actions={<Star type="project" id={id} />}>
       <div className="stack">
         {progress.data && (
           <ProgressBar done={progress.data.progress.completed} all={progress.data.progress.issues} />

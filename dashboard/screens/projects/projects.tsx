@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { projectsQuery, useMembers } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
-import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { dateOf, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
@@ -58,18 +57,16 @@ export default function Projects(): ReactNode {
 
 function NewProject({ onClose }: { readonly onClose: () => void }): ReactNode {
   const members = useMembers();
-  const write = useWrite();
+  const client = useClient();
   const [lead, setLead] = useState('');
   const create = (fields: FormData): Promise<unknown> =>
-    write((client) =>
-      client.projects.create({
-        name: textOf(fields, 'name'),
-        description: textOf(fields, 'description'),
-        leadId: lead === '' ? null : lead,
-        startDate: dateOf(fields, 'startDate'),
-        targetDate: dateOf(fields, 'targetDate'),
-      }),
-    );
+    client.projects.create({
+      name: textOf(fields, 'name'),
+      description: textOf(fields, 'description'),
+      leadId: lead === '' ? null : lead,
+      startDate: dateOf(fields, 'startDate'),
+      targetDate: dateOf(fields, 'targetDate'),
+    });
   return (
     <Dialog title={text.newProject} isOpen onClose={onClose}>
       <Form submit={text.newProject} onSubmit={create} onDone={onClose}>
@@ -77,6 +74,7 @@ function NewProject({ onClose }: { readonly onClose: () => void }): ReactNode {
         <TextArea label={text.description} name="description" />
         <SelectField
           label={text.lead}
+          name="leadId"
           value={lead}
           options={[['', text.noLead], ...members.map(({ id, name }) => [id, name] as const)]}
           onPick={setLead}

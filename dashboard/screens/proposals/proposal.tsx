@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Client, Proposal } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -10,46 +11,56 @@ import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
+import { Evidence } from './evidence.tsx';
 import { partsOf, valueText, type DiffPart } from './values.ts';
 import styles from './proposals.module.css';
 
 type Effect = Proposal['effects'][number];
 
+/** Changes that are not approved. */
+interface Excluded {
+  readonly revision: number;
+  readonly effects: readonly string[];
+}
+
 export default function ProposalPage(): ReactNode {
   const { id } = useParams({ from: '/proposals/$id' });
   const client = useClient();
   const proposal = useQuery({ queryKey: ['proposals', id], queryFn: () => client.proposals.get(id) });
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [excluded, setExcluded] = useRetained<Excluded>('excluded', { revision: 0, effects: [] });
   if (proposal.error) return <FailedScreen error={proposal.error} retry={() => void proposal.refetch()} />;
   if (!proposal.data) return <Loading />;
-  const { title, effects, status } = proposal.data;
+  const { title, effects, status, revision } = proposal.data;
   // Only the changes of a plugin run can be approved in part.
   const isDivisible = status === 'open' && proposal.data.source === 'plugin_run' && effects.length > 1;
-  const toggle = (effect: string): void =>
-    setLeft((before) => {
-      const next = new Set(before);
-      if (!next.delete(effect)) next.add(effect);
-      return next;
-    });
+  // Another revision has other changes.
+  const left = new Set(excluded.revision === revision ? excluded.effects : []);
+  const toggle = (effect: string): void => {
+    if (!left.delete(effect)) left.add(effect);
+    setExcluded({ revision, effects: [...left] });
+  };
   return (
     <Screen title={title} actions={<Decisions proposal={proposal.data} left={left} />}>
-      <div className="stack">
-        <Facts proposal={proposal.data} />
-        {effects.map((effect) => (
-          <EffectCard
-            key={effect.id}
-            effect={effect}
-            {...(isDivisible && { isIncluded: !left.has(effect.id), onToggle: () => toggle(effect.id) })}
-          />
-        ))}
+      <div className={styles.review}>
+        <div className="stack">
+          <Facts proposal={proposal.data} />
+          {isDivisible && <p className="soft">{text.partHint}</p>}
+          {effects.map((effect) => (
+            <EffectCard
+              key={effect.id}
+              effect={effect}
+              {...(isDivisible && { isIncluded: !left.has(effect.id), onToggle: () => toggle(effect.id) })}
+            />
+          ))}
+        </div>
+        <Evidence proposal={proposal.data} />
       </div>
     </Screen>
   );
 }
 
 function Facts({ proposal }: { readonly proposal: Proposal }): ReactNode {
-  const { status, author, through, createdAt, expiresAt, decidedBy, decidedAt, reason, undoneBy, runId } =
-    proposal;
+  const { status, author, through, createdAt, expiresAt, decidedBy, decidedAt, reason, undoneBy } = proposal;
   return (
     <div className="notice stack">
       <p className="row wrap">
@@ -61,11 +72,6 @@ function Facts({ proposal }: { readonly proposal: Proposal }): ReactNode {
         {status === 'open' && (
           <span className="soft">
             {text.expires} <Time at={expiresAt} />
-          </span>
-        )}
-        {runId !== null && (
-          <span className="soft">
-            {text.run} {runId}
           </span>
         )}
       </p>
@@ -92,8 +98,9 @@ interface EffectCardProps {
 }
 
 function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNode {
-  const { class: kind, name, entityId, issue, fields } = effect;
-  const shown = name ?? entityId;
+  const { class: kind, name, entityId, issue, fields, decision } = effect;
+  // A comment has no name, and its issue says more than its id.
+  const shown = `${text.classes[kind]} ${name ?? issue ?? entityId}`;
   return (
     <section className="card stack">
       <div className="row">
@@ -105,9 +112,8 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
             onChange={onToggle}
           />
         )}
-        <h2 className="grow">
-          {text.classes[kind]} {shown}
-        </h2>
+        <h2 className="grow">{shown}</h2>
+        {decision !== null && <span className="chip">{text.decisions[decision]}</span>}
         {issue !== null && (
           <Link to="/issues/$identifier" params={{ identifier: issue }}>
             {issue}

@@ -11,6 +11,7 @@ test('characters that hide or reorder text are shown as escapes', () => {
 test('references show their names, and missing values a word', () => {
   expect(valueText({ id: 'usr_1', name: 'Ana' })).toBe('Ana');
   expect(valueText([{ name: 'bug' }, { name: 'ui' }])).toBe('bug, ui');
+  expect(valueText({ id: 'iss_1', identifier: 'ENG-1' })).toBe('ENG-1');
   expect([null, undefined, '', []].map(valueText)).toEqual(['None', 'None', 'None', 'None']);
   expect(valueText(3)).toBe('3');
 });

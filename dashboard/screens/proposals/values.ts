@@ -20,7 +20,8 @@ export function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? text.none : value.map(valueText).join(', ');
   if (typeof value === 'string') return visible(value);
   if (typeof value !== 'object') return String(value);
-  return visible('name' in value ? String(value.name) : JSON.stringify(value));
+  if ('name' in value) return visible(String(value.name));
+  return visible('identifier' in value ? String(value.identifier) : JSON.stringify(value));
 }
 
 export interface DiffPart {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Release } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useRef, useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,7 +12,10 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
+import { Star } from '../favorites/star.tsx';
 import { Notes } from './notes.tsx';
+
+const AddIssues = lazy(() => import('./add-issues.tsx'));
 
 export default function ReleasePage(): ReactNode {
   const { id } = useParams({ from: '/releases/$id' });
@@ -22,7 +25,15 @@ export default function ReleasePage(): ReactNode {
   if (!release.data) return <Loading />;
   const { name, tag, status, stage, pipeline, rollbackReason, version } = release.data;
   return (
-    <Screen title={`${name} ${tag}`} actions={<Actions release={release.data} />}>
+    <Screen
+      title={`${name} ${tag}`}
+      actions={
+        <>
+          <Star type="release" id={id} />
+          <Actions release={release.data} />
+        </>
+      }
+    >
       <div className="stack">
         <p className="row wrap">
           <span className="chip">{text.releaseStatus[status]}</span>
@@ -77,9 +88,7 @@ function Actions({ release }: { readonly release: Release }): ReactNode {
         <Dialog title={text.rollBack} isOpen onClose={() => setAsks(false)}>
           <Form
             submit={text.rollBack}
-            onSubmit={(fields) =>
-              write((api) => api.releases.rollback(id, { reason: textOf(fields, 'reason') }))
-            }
+            onSubmit={(fields) => client.releases.rollback(id, { reason: textOf(fields, 'reason') })}
             onDone={() => setAsks(false)}
           >
             <TextField label={text.rollBackReason} name="reason" required />
@@ -94,22 +103,22 @@ function Issues({ release }: { readonly release: Release }): ReactNode {
   const client = useClient();
   const write = useWrite();
   const [isOpen, setOpen] = useState(false);
+  const addButton = useRef<HTMLButtonElement>(null);
   const { id } = release;
-  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['issues', 'release', id] });
-  const add = async (fields: FormData): Promise<unknown> => {
-    const added = await write((api) => api.releases.issues.add(id, { issueIds: [textOf(fields, 'issue')] }));
-    await refresh();
-    return added;
-  };
   const remove = async (issueId: string): Promise<void> => {
-    await write((api) => api.releases.issues.remove(id, { issueIds: [issueId] }));
-    await refresh();
+    const removed = await write((api) => api.releases.issues.remove(id, { issueIds: [issueId] }));
+    if (!removed) return;
+    // The button of the removed issue is gone.
+    addButton.current?.focus();
+    queryClient.setQueryData(['releases', id], removed);
   };
   return (
     <section className="stack">
       <div className="row">
         <h2 className="grow">{text.issues}</h2>
-        <Button onClick={() => setOpen(true)}>{text.addIssue}</Button>
+        <Button ref={addButton} onClick={() => setOpen(true)}>
+          {text.addIssues}
+        </Button>
       </div>
       <IssueRows
         name={text.issues}
@@ -129,13 +138,7 @@ function Issues({ release }: { readonly release: Release }): ReactNode {
           </Button>
         )}
       />
-      {isOpen && (
-        <Dialog title={text.addIssue} isOpen onClose={() => setOpen(false)}>
-          <Form submit={text.addIssue} onSubmit={add} onDone={() => setOpen(false)}>
-            <TextField label={text.issueIdentifier} name="issue" required />
-          </Form>
-        </Dialog>
-      )}
+      <Suspense>{isOpen && <AddIssues release={release} onClose={() => setOpen(false)} />}</Suspense>
     </section>
   );
 }

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import type { Pipeline, Release } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
-import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { dateOf, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
@@ -90,22 +89,21 @@ interface NewReleaseProps {
 }
 
 function NewRelease({ pipelines, onClose }: NewReleaseProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const [pipelineId, setPipeline] = useState(pipelines[0]?.id ?? '');
   const create = (fields: FormData): Promise<unknown> =>
-    write((client) =>
-      client.releases.create({
-        pipelineId,
-        name: textOf(fields, 'name'),
-        tag: textOf(fields, 'tag'),
-        targetDate: dateOf(fields, 'targetDate'),
-      }),
-    );
+    client.releases.create({
+      pipelineId,
+      name: textOf(fields, 'name'),
+      tag: textOf(fields, 'tag'),
+      targetDate: dateOf(fields, 'targetDate'),
+    });
   return (
     <Dialog title={text.newRelease} isOpen onClose={onClose}>
       <Form submit={text.newRelease} onSubmit={create} onDone={onClose}>
         <SelectField
           label={text.pipeline}
+          name="pipelineId"
           value={pipelineId}
           options={pipelines.map(({ id, name }) => [id, name])}
           onPick={setPipeline}
@@ -119,15 +117,16 @@ function NewRelease({ pipelines, onClose }: NewReleaseProps): ReactNode {
 }
 
 function NewPipeline({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const create = (fields: FormData): Promise<unknown> => {
     const stages = textOf(fields, 'stages')
       .split('\n')
       .map((stage) => stage.trim())
       .filter((stage) => stage !== '');
-    return write((client) =>
-      client.pipelines.create({ name: textOf(fields, 'name'), ...(stages.length > 0 && { stages }) }),
-    );
+    return client.pipelines.create({
+      name: textOf(fields, 'name'),
+      ...(stages.length > 0 && { stages }),
+    });
   };
   return (
     <Dialog title={text.newPipeline} isOpen onClose={onClose}>

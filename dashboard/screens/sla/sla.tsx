@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { SlaClock } from '@tatami/sdk/client';
 import { useEffect, useState, type ReactNode } from 'react';
@@ -10,8 +10,8 @@ import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
-
-const minuteMs = 60_000;
+import { durationOf, minuteMs } from './duration.ts';
+import { Policies } from './policies.tsx';
 
 export default function Sla(): ReactNode {
   const client = useClient();
@@ -107,39 +107,5 @@ function Countdown({ dueAt }: { readonly dueAt: string }): ReactNode {
     <span title={dueAt}>
       {leftMs < 0 ? text.late(words) : words} (<Time at={dueAt} />)
     </span>
-  );
-}
-
-/** Returns a duration such as `2 d 3 h`. */
-function durationOf(ms: number): string {
-  const minutes = Math.floor(ms / minuteMs);
-  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];
-  if (days > 0) return `${days} d ${hours} h`;
-  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
-}
-
-function Policies(): ReactNode {
-  const client = useClient();
-  const { data } = useQuery({
-    queryKey: ['sla-policies', 'all'],
-    queryFn: () => Array.fromAsync(client.slaPolicies.list({ limit: 100 })),
-  });
-  return (
-    <section className="stack">
-      <h2>{text.policies}</h2>
-      {data?.length === 0 && <p className="soft">{text.noPolicies}</p>}
-      <ul>
-        {data?.map(({ id, name, kind, targetMinutes, enabled }) => (
-          <li key={id} className="row wrap">
-            <span className="grow">{name}</span>
-            <span>{text.clockKinds[kind]}</span>
-            <span>
-              {text.target}: {durationOf(targetMinutes * minuteMs)}
-            </span>
-            {!enabled && <span className="chip">{text.off}</span>}
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

@@ -5,53 +5,51 @@ import { useLabels, useTeams } from '../../data/directory.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
-import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import { ChoiceDialog, DuplicateDialog, LabelDialog } from './dialogs.tsx';
+import { idsOf, labelChange } from './labels.ts';
 import { snoozeTimes } from './search.ts';
+import { moveBack, type OfferUndo } from './undo.ts';
 
 interface DecisionsProps {
   readonly issue: Issue;
   /** The issue leaves the queue. */
   readonly onDecided: () => void;
-  /** The issue is in the queue again, because the decision failed or was undone. */
+  /** The issue is in the queue again, because the decision failed. */
   readonly onReturned: (id: string) => void;
+  readonly offerUndo: OfferUndo;
 }
 
 type Open = 'duplicate' | 'snooze' | 'priority' | 'labels' | 'team' | null;
 
 const priorities = ['urgent', 'high', 'medium', 'low', 'none'] as const;
 
+interface Act<T> {
+  readonly done: string;
+  readonly run: (client: Client) => Promise<T>;
+  /** By default the issue gets its state back. */
+  readonly undo?: (client: Client, result: T) => Promise<unknown>;
+}
+
 /** Returns functions that write a decision, and offer to undo it. */
-function useDecide({ issue, onDecided, onReturned }: DecisionsProps) {
+function useDecide({ issue, onDecided, onReturned, offerUndo }: DecisionsProps) {
   const write = useWrite();
+  const { id } = issue;
   const name = issue.identifier ?? issue.title;
-  const back = (client: Client): Promise<unknown> =>
-    client.issues.update(issue.id, { stateId: issue.state.id });
-  const offer = (done: string, undo: (client: Client) => Promise<unknown>): void =>
-    notify(done, {
-      label: common.undo,
-      run: () =>
-        void write(async (client) => {
-          await undo(client);
-          onReturned(issue.id);
-          return true;
-        }, text.undone(name)),
-    });
-  /** Returns what the server answered; null if it refused. */
-  const decide = async <T,>(
-    done: string,
-    run: (client: Client) => Promise<T>,
-    undo: (client: Client, result: T) => Promise<unknown> = back,
-  ): Promise<void> => {
+  const back = (client: Client): Promise<unknown> => client.issues.update(id, { stateId: issue.state.id });
+  /** Takes the issue out of the queue. */
+  const decide = async <T,>({ done, run, undo = back }: Act<T>): Promise<void> => {
     onDecided();
     const result = await write(run);
-    if (result === null) onReturned(issue.id);
-    else offer(done, (client) => undo(client, result));
+    if (result === null) return onReturned(id);
+    offerUndo({ id, done, undo: async (client) => (await undo(client, result), text.undone(name)) });
   };
-  const change = async (done: string, run: (client: Client) => Promise<unknown>): Promise<void> => {
-    await write(run, done);
+  /** Changes the issue, which stays in the queue. */
+  const change = async <T,>({ done, run, undo = back }: Act<T>): Promise<void> => {
+    const result = await write(run);
+    if (result === null) return;
+    offerUndo({ id, done, undo: async (client) => (await undo(client, result), text.changeUndone(name)) });
   };
   return { decide, change, back, name };
 }
@@ -61,18 +59,18 @@ export function Decisions(props: DecisionsProps): ReactNode {
   const [open, setOpen] = useState<Open>(null);
   const { decide, back, name } = useDecide(props);
   const accept = (): void =>
-    void decide(text.accepted(name), (client) => client.issues.triage.accept(issue.id));
+    void decide({ done: text.accepted(name), run: (client) => client.issues.triage.accept(issue.id) });
   const decline = (): void =>
-    void decide(text.declined(name), (client) => client.issues.triage.decline(issue.id));
+    void decide({ done: text.declined(name), run: (client) => client.issues.triage.decline(issue.id) });
   const duplicate = (of: string): void =>
-    void decide(
-      text.duplicated(name, of),
-      (client) => client.relations.create(issue.id, { type: 'duplicate_of', issueId: of }),
-      async (client, { id }) => {
+    void decide({
+      done: text.duplicated(name, of),
+      run: (client) => client.relations.create(issue.id, { type: 'duplicate_of', issueId: of }),
+      undo: async (client, { id }) => {
         await client.relations.delete(id);
         await back(client);
       },
-    );
+    });
   const actions = [
     { key: 'A', label: text.accept, run: accept },
     { key: 'D', label: text.decline, run: decline },
@@ -103,29 +101,53 @@ interface ChangesProps extends DecisionsProps {
   readonly onClose: () => void;
 }
 
+function useChanges(props: DecisionsProps) {
+  const { issue, offerUndo } = props;
+  const { decide, change, name } = useDecide(props);
+  const write = useWrite();
+  const { id, priority } = issue;
+  const snooze = (time: string): void => {
+    const until = snoozeTimes(new Date())[time as keyof typeof text.snoozes];
+    void decide({
+      done: text.snoozed(name, new Date(until).toLocaleString()),
+      run: (client) => client.issues.triage.snooze(id, { until }),
+      undo: (client) => client.issues.triage.snooze(id, { until: null }),
+    });
+  };
+  const setPriority = (chosen: string): void => {
+    const to = priorities.find((one) => one === chosen) ?? 'none';
+    void change({
+      done: text.prioritySet(name, common.priorities[to]),
+      run: (client) => client.issues.update(id, { priority: to }),
+      undo: (client) => client.issues.update(id, { priority }),
+    });
+  };
+  const setTeam = async (team: string): Promise<void> => {
+    const moved = await write((client) => client.issues.move(id, { team }));
+    if (!moved) return;
+    const undo = async (client: Client): Promise<string> => {
+      const { identifier } = await moveBack(client, issue);
+      return text.movedTo(identifier ?? name, issue.team.name);
+    };
+    offerUndo({ id, done: text.movedTo(moved.identifier ?? name, moved.team.name), undo });
+  };
+  const setLabels = (ids: readonly string[]): void => {
+    const set = labelChange(idsOf(issue.labels), ids);
+    if (Object.keys(set).length === 0) return;
+    void change({
+      done: text.labelsSet(name),
+      run: (client) => client.issues.update(id, set),
+      undo: (client) => client.issues.update(id, labelChange(ids, idsOf(issue.labels))),
+    });
+  };
+  return { snooze, setPriority, setTeam: (team: string): void => void setTeam(team), setLabels };
+}
+
 function Changes({ open, onClose, ...props }: ChangesProps): ReactNode {
   const { issue } = props;
-  const { decide, change, name } = useDecide(props);
+  const { snooze, setPriority, setTeam, setLabels } = useChanges(props);
   const teams = useTeams();
   const labels = useLabels();
-  const snooze = (id: string): void => {
-    const until = snoozeTimes(new Date())[id as keyof typeof text.snoozes];
-    void decide(
-      text.snoozed(name, new Date(until).toLocaleString()),
-      (client) => client.issues.triage.snooze(issue.id, { until }),
-      (client) => client.issues.triage.snooze(issue.id, { until: null }),
-    );
-  };
-  const setPriority = (priority: string): void => {
-    const to = priorities.find((one) => one === priority) ?? 'none';
-    void change(text.prioritySet(name, common.priorities[to]), (client) =>
-      client.issues.update(issue.id, { priority: to }),
-    );
-  };
-  const setTeam = (team: string): void =>
-    void change(text.movedTo(name, team), (client) => client.issues.move(issue.id, { team }));
-  const setLabels = (ids: readonly string[]): void =>
-    void change(text.labelsSet(name), (client) => client.issues.update(issue.id, { labels: ids }));
   switch (open) {
     case 'snooze':
       return (

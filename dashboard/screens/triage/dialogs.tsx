@@ -1,11 +1,11 @@
 // Dialogs of the decisions that need a value.
 import { useQuery } from '@tanstack/react-query';
-import type { Issue, Label } from '@tatami/sdk/client';
+import { ApiCallError, type Client, type Issue, type Label } from '@tatami/sdk/client';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Form, TextField, textOf } from '../../parts/fields.tsx';
+import { fieldError, Form, TextField, textOf } from '../../parts/fields.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import { similarQuery } from './evidence.tsx';
@@ -84,11 +84,27 @@ interface DuplicateProps {
   readonly onClose: () => void;
 }
 
+/** @throws ApiCallError that names the field, if there is no such issue */
+async function otherIssue(client: Client, identifier: string): Promise<Issue> {
+  try {
+    return await client.issues.get(identifier);
+  } catch (error) {
+    const isMissing = error instanceof ApiCallError && error.status === 404;
+    throw isMissing ? fieldError('identifier', text.noSuchIssue(identifier)) : error;
+  }
+}
+
 export function DuplicateDialog({ issue, onPick, onClose }: DuplicateProps): ReactNode {
-  const similar = useQuery(similarQuery(useClient(), issue.id));
+  const client = useClient();
+  const similar = useQuery(similarQuery(client, issue.id));
   const pick = (of: string): void => {
     onClose();
     onPick(of);
+  };
+  const submit = async (fields: FormData): Promise<null> => {
+    const { identifier, id } = await otherIssue(client, textOf(fields, 'identifier'));
+    pick(identifier ?? id);
+    return null;
   };
   return (
     <Dialog title={text.duplicateOf} isOpen onClose={onClose}>
@@ -100,11 +116,7 @@ export function DuplicateDialog({ issue, onPick, onClose }: DuplicateProps): Rea
           <span className="soft">{text.score(Math.round(score * 100))}</span>
         </Button>
       ))}
-      <Form
-        submit={text.duplicate}
-        onSubmit={(fields) => Promise.resolve(pick(textOf(fields, 'identifier')))}
-        onDone={onClose}
-      >
+      <Form submit={text.duplicate} onSubmit={submit} onDone={onClose}>
         <TextField label={text.identifier} name="identifier" required />
       </Form>
     </Dialog>

@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
+import type { OfferUndo } from './undo.ts';
 
 const similarMax = 5;
 
@@ -19,12 +20,17 @@ export const similarQuery = (client: Client, id: string) =>
     queryFn: () => client.issues.similar(id, { limit: similarMax }),
   });
 
-export function Evidence({ issue }: { readonly issue: Issue }): ReactNode {
+interface EvidenceProps {
+  readonly issue: Issue;
+  readonly offerUndo: OfferUndo;
+}
+
+export function Evidence({ issue, offerUndo }: EvidenceProps): ReactNode {
   return (
     <section className="stack">
       <h3>{text.evidence}</h3>
-      <Suggestion issue={issue} />
-      <Proposals issue={issue} />
+      <Suggestion issue={issue} offerUndo={offerUndo} />
+      <Proposals issue={issue} offerUndo={offerUndo} />
       <Remarks issue={issue} />
       <Similar issue={issue} />
     </section>
@@ -32,7 +38,7 @@ export function Evidence({ issue }: { readonly issue: Issue }): ReactNode {
 }
 
 /** Suggestion of the public triage. The section is absent where the server gives none. */
-function Suggestion({ issue }: { readonly issue: Issue }): ReactNode {
+function Suggestion({ issue, offerUndo }: EvidenceProps): ReactNode {
   const client = useClient();
   const write = useWrite();
   const labels = useLabels();
@@ -47,24 +53,31 @@ function Suggestion({ issue }: { readonly issue: Issue }): ReactNode {
   const found = suggestion.data?.data[0];
   if (!found) return null;
   const known = found.labels.filter((name) => labels.some((label) => label.name === name));
-  const use = (): void =>
-    void write(
-      (of) => of.issues.update(issue.id, { priority: found.priority, addLabels: known }),
-      text.prioritySet(issue.identifier ?? '', common.priorities[found.priority]),
-    );
+  const use = async (): Promise<void> => {
+    const { id, priority } = issue;
+    const name = issue.identifier ?? issue.title;
+    const added = known.filter((one) => !issue.labels.some((label) => label.name === one));
+    const used = await write((of) => of.issues.update(id, { priority: found.priority, addLabels: added }));
+    if (!used) return;
+    const undo = async (of: Client): Promise<string> => {
+      await of.issues.update(id, { priority, removeLabels: added });
+      return text.changeUndone(name);
+    };
+    offerUndo({ id, done: text.prioritySet(name, common.priorities[found.priority]), undo });
+  };
   return (
     <div className="card stack">
       <h4>{text.suggestion}</h4>
       <p>{text.suggested(found.kind, found.priority, Math.round(found.confidence * 100))}</p>
       {found.evidence.length > 0 && <p className="soft">{text.because(found.evidence)}</p>}
       <div>
-        <Button onClick={use}>{text.useSuggestion}</Button>
+        <Button onClick={() => void use()}>{text.useSuggestion}</Button>
       </div>
     </div>
   );
 }
 
-function Proposals({ issue }: { readonly issue: Issue }): ReactNode {
+function Proposals({ issue, offerUndo }: EvidenceProps): ReactNode {
   const client = useClient();
   const proposals = useQuery({
     queryKey: ['proposals', 'issue', issue.id],
@@ -79,7 +92,7 @@ function Proposals({ issue }: { readonly issue: Issue }): ReactNode {
     <div className="card stack">
       <h4>{text.proposals}</h4>
       {proposals.data.map((proposal) => (
-        <ProposalCard key={proposal.id} proposal={proposal} />
+        <ProposalCard key={proposal.id} proposal={proposal} issueId={issue.id} offerUndo={offerUndo} />
       ))}
     </div>
   );
@@ -90,11 +103,22 @@ const shown = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
-function ProposalCard({ proposal }: { readonly proposal: Proposal }): ReactNode {
+interface ProposalProps extends Pick<EvidenceProps, 'offerUndo'> {
+  readonly proposal: Proposal;
+  readonly issueId: string;
+}
+
+function ProposalCard({ proposal, issueId, offerUndo }: ProposalProps): ReactNode {
   const write = useWrite();
   const { id, title, author, effects, revision } = proposal;
-  const approve = (): void =>
-    void write((client) => client.proposals.approve(id, { revision }), text.approved);
+  const approve = async (): Promise<void> => {
+    if (!(await write((client) => client.proposals.approve(id, { revision })))) return;
+    const undo = async (client: Client): Promise<string> => {
+      await client.proposals.undo(id);
+      return text.approvalUndone;
+    };
+    offerUndo({ id: issueId, done: text.approved, undo });
+  };
   return (
     <div className="stack">
       <p>
@@ -108,7 +132,7 @@ function ProposalCard({ proposal }: { readonly proposal: Proposal }): ReactNode 
         )}
       </ul>
       <div className="row">
-        <Button onClick={approve}>{text.approve}</Button>
+        <Button onClick={() => void approve()}>{text.approve}</Button>
         <Link to="/proposals/$id" params={{ id }}>
           {text.review(title)}
         </Link>

@@ -1,14 +1,16 @@
 // Search parameters of the triage queue.
+import type { FilterTree } from '../issues/filter.ts';
+
 export interface TriageSearch {
-  /** Key of a team. */
-  readonly team?: string;
-  /** Identifier of the issue shown. */
+  /** Filter tree of the API, which narrows the queue. */
+  readonly filter?: FilterTree;
+  /** Identifier or id of the issue shown. */
   readonly issue?: string;
 }
 
-export function triageSearch({ team, issue }: Readonly<Record<string, unknown>>): TriageSearch {
+export function triageSearch({ filter, issue }: Readonly<Record<string, unknown>>): TriageSearch {
   return {
-    ...(typeof team === 'string' && { team }),
+    ...(typeof filter === 'object' && filter !== null && { filter: filter as FilterTree }),
     ...(typeof issue === 'string' && { issue }),
   };
 }

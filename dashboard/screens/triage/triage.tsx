@@ -2,60 +2,99 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Client, Issue } from '@tatami/sdk/client';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { useTeams } from '../../data/directory.ts';
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
-import { Bar, Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
-import { SelectField } from '../../parts/fields.tsx';
+import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { PriorityIcon } from '../../parts/symbols.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
+import { FilterBar } from '../issues/filter-bar.tsx';
+import { both, chipFields, type FilterTree } from '../issues/filter.ts';
 import { Decisions } from './decisions.tsx';
 import { Evidence } from './evidence.tsx';
-import { following } from './search.ts';
+import { following, type TriageSearch } from './search.ts';
+import { useUndo, type OfferUndo } from './undo.ts';
 import styles from './triage.module.css';
 
-const queuePage = (client: Client, team: string | undefined, after: string | null) =>
+const queuePage = (client: Client, filter: FilterTree | undefined, after: string | null) =>
   client.issues.list({
     state: 'triage',
-    filter: { snoozedUntil: null },
+    filter: JSON.stringify(both({ snoozedUntil: null }, filter)),
     sort: 'createdAt',
     limit: 50,
-    ...(team !== undefined && { team }),
     ...(after !== null && { after }),
   });
 
-export default function Triage(): ReactNode {
+/** The filters of the queue. All its issues have a state of the same type. */
+const fields = chipFields.filter((field) => field !== 'state');
+
+function useQueue(filter: FilterTree | undefined) {
   const client = useClient();
-  const { team } = useSearch({ from: '/triage' });
   const queue = useInfiniteQuery({
-    queryKey: ['issues', 'triage', team ?? ''],
+    queryKey: ['issues', 'triage', JSON.stringify(filter) ?? ''],
     initialPageParam: null as string | null,
-    queryFn: ({ pageParam }) => queuePage(client, team, pageParam),
+    queryFn: ({ pageParam }) => queuePage(client, filter, pageParam),
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
   });
   // Decided issues leave the queue at once, before the server answers.
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
+  return {
+    queue,
+    issues: all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id)),
+    decided: decided.size,
+    leave: (id: string) => setDecided((before) => new Set([...before, id])),
+    comeBack: (id: string) => setDecided((before) => new Set([...before].filter((one) => one !== id))),
+  };
+}
+
+export default function Triage(): ReactNode {
+  const navigate = useNavigate();
+  const { filter } = useSearch({ from: '/triage' });
+  const { queue, issues, decided, leave, comeBack } = useQueue(filter);
+  const isMoving = useRef(false);
+  const show = (issue: string): void => {
+    isMoving.current = true;
+    void navigate({ to: '/triage', search: (before: TriageSearch) => ({ ...before, issue }), replace: true });
+  };
+  const setFilter = (next: FilterTree | undefined): void =>
+    void navigate({ to: '/triage', search: next ? { filter: next } : {} });
+  const offerUndo = useUndo((id) => {
+    comeBack(id);
+    show(id);
+  });
   if (queue.error && !queue.data)
     return <FailedScreen error={queue.error} retry={() => void queue.refetch()} />;
-  const all = queue.data?.pages.flatMap(({ data }) => data) ?? [];
-  const issues = all.filter(({ id, state }) => state.type === 'triage' && !decided.has(id));
-  const isEmpty = queue.isSuccess && issues.length === 0 && !queue.hasNextPage;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = queue;
   return (
-    <Screen title={text.triage} bars={<TeamBar />} scrollsItself>
+    <Screen
+      title={text.triage}
+      bars={<FilterBar filter={filter} onChange={setFilter} fields={fields} />}
+      scrollsItself
+    >
       {queue.data ? (
         <p role="status" className={styles.progress}>
-          {text.progress(decided.size, issues.length, hasNextPage)}
+          {text.progress(decided, issues.length, hasNextPage)}
         </p>
       ) : (
         <Loading />
       )}
-      {isEmpty && <Empty title={text.empty} hint={text.emptyHint} />}
-      {issues.length > 0 && <Queue issues={issues} setDecided={setDecided} />}
+      {queue.isSuccess && issues.length === 0 && !hasNextPage && (
+        <NoIssues isFiltered={filter !== undefined} onClear={() => setFilter(undefined)} />
+      )}
+      {issues.length > 0 && (
+        <Queue
+          issues={issues}
+          isMoving={isMoving}
+          onShow={show}
+          onDecided={leave}
+          onReturned={comeBack}
+          offerUndo={offerUndo}
+        />
+      )}
       {hasNextPage && (
         <Button onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
           {common.loadMore}
@@ -65,63 +104,60 @@ export default function Triage(): ReactNode {
   );
 }
 
-function TeamBar(): ReactNode {
-  const teams = useTeams();
-  const navigate = useNavigate();
-  const { team } = useSearch({ from: '/triage' });
-  return (
-    <Bar label={text.team}>
-      <SelectField
-        label={text.team}
-        value={team ?? ''}
-        options={[['', text.allTeams], ...teams.map(({ key, name }) => [key, name] as const)]}
-        onPick={(key) => void navigate({ to: '/triage', search: key === '' ? {} : { team: key } })}
-      />
-    </Bar>
-  );
+interface NoIssuesProps {
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+function NoIssues({ isFiltered, onClear }: NoIssuesProps): ReactNode {
+  if (!isFiltered) return <Empty title={text.empty} hint={text.emptyHint} />;
+  const clear = <Button onClick={onClear}>{text.clear}</Button>;
+  return <Empty title={text.noMatch} hint={text.noMatchHint} action={clear} />;
 }
 
 interface QueueProps {
   readonly issues: readonly Issue[];
-  readonly setDecided: (decided: (before: ReadonlySet<string>) => ReadonlySet<string>) => void;
+  /** True if a key, a decision or its undo chose the issue that is shown next. */
+  readonly isMoving: RefObject<boolean>;
+  readonly onShow: (issue: string) => void;
+  readonly onDecided: (id: string) => void;
+  readonly onReturned: (id: string) => void;
+  readonly offerUndo: OfferUndo;
 }
 
-/** Shows an issue of the queue, and focuses its heading if a key or decision led there. */
-function useShown(issues: readonly Issue[]) {
-  const navigate = useNavigate();
+/** Returns the issue to show, whose heading is focused if a key or decision led there. */
+function useShown({ issues, isMoving, onShow }: QueueProps) {
   const search = useSearch({ from: '/triage' });
   const heading = useRef<HTMLHeadingElement>(null);
-  const isMoving = useRef(false);
   const last = useRef('');
   // The identifier changes when the issue moves to another team.
   const shown =
-    issues.find(({ identifier }) => identifier === search.issue) ??
+    issues.find(({ id, identifier }) => identifier === search.issue || id === search.issue) ??
     issues.find(({ id }) => id === last.current) ??
     issues[0]!;
   last.current = shown.id;
   useEffect(() => {
     if (isMoving.current) heading.current?.focus();
     isMoving.current = false;
-  }, [shown.id]);
+  }, [shown.id, isMoving]);
   const show = (issue: Issue | null | undefined): void => {
-    if (!issue) return;
-    isMoving.current = true;
-    void navigate({
-      to: '/triage',
-      search: { ...search, issue: issue.identifier ?? issue.id },
-      replace: true,
-    });
+    if (issue) onShow(issue.identifier ?? issue.id);
   };
   return { shown, show, heading };
 }
 
-function Queue({ issues, setDecided }: QueueProps): ReactNode {
-  const { shown, show, heading } = useShown(issues);
+function Queue(props: QueueProps): ReactNode {
+  const { issues, onDecided, onReturned, offerUndo } = props;
+  const { shown, show, heading } = useShown(props);
   const at = issues.indexOf(shown);
   useShortcuts([
     { keys: 'j', label: text.next, run: () => show(issues[at + 1]) },
     { keys: 'k', label: text.previous, run: () => show(issues[at - 1]) },
   ]);
+  const decide = (): void => {
+    show(following(issues, shown.id));
+    onDecided(shown.id);
+  };
   return (
     <div className={styles.triage}>
       <IssueLinks issues={issues} shown={shown} />
@@ -132,30 +168,43 @@ function Queue({ issues, setDecided }: QueueProps): ReactNode {
         <Decisions
           key={shown.id}
           issue={shown}
-          onDecided={() => {
-            show(following(issues, shown.id));
-            setDecided((before) => new Set([...before, shown.id]));
-          }}
-          onReturned={(id) => setDecided((before) => new Set([...before].filter((one) => one !== id)))}
+          onDecided={decide}
+          onReturned={onReturned}
+          offerUndo={offerUndo}
         />
-        <p className="soft">
-          {text.createdBy} {shown.creator.name} · {shown.team.name} ·{' '}
-          <Link
-            to="/issues/$identifier"
-            params={{ identifier: shown.identifier ?? shown.id }}
-            aria-label={`${text.openIssue} ${shown.identifier}`}
-          >
-            {text.openIssue}
-          </Link>
-        </p>
+        <Facts issue={shown} />
         {shown.description === '' ? (
           <p className="soft">{text.noDescription}</p>
         ) : (
           <Markdown source={shown.description} />
         )}
-        <Evidence issue={shown} />
+        <Evidence issue={shown} offerUndo={offerUndo} />
       </section>
     </div>
+  );
+}
+
+/** Creator of the issue, and the fields that decisions change. */
+function Facts({ issue }: { readonly issue: Issue }): ReactNode {
+  const { identifier, id, creator, team, priority, labels } = issue;
+  return (
+    <p className="soft row wrap">
+      <span>
+        {text.createdBy} {creator.name} · {team.name} · {common.priorities[priority]}
+      </span>
+      {labels.map((label) => (
+        <span key={label.id} className="chip">
+          {label.name}
+        </span>
+      ))}
+      <Link
+        to="/issues/$identifier"
+        params={{ identifier: identifier ?? id }}
+        aria-label={`${text.openIssue} ${identifier}`}
+      >
+        {text.openIssue}
+      </Link>
+    </p>
   );
 }
 

@@ -1,8 +1,8 @@
-// Deliveries of one endpoint, or of all, by state. The filters are in the URL.
+// Deliveries of one endpoint, or of all, by state, with one of them beside the list. Filters and selection are in the URL.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery, WebhookDeliveriesQuery } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
-import type { ReactNode } from 'react';
+import { useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
@@ -12,14 +12,21 @@ import { Paged } from '../../parts/paged.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
-import { refreshMs } from './webhook.tsx';
+import { DeliveryPanel } from './delivery-panel.tsx';
+import { refreshMs } from './delivery-view.tsx';
+import styles from './webhooks.module.css';
 
 interface DeliverySearch {
   readonly status?: string;
   readonly eventType?: string;
   readonly since?: string;
   readonly until?: string;
+  /** Id of the delivery beside the list. */
+  readonly delivery?: string;
 }
+
+/** Width from which a delivery opens beside the list, as in the styles. */
+const hasPanel = (): boolean => matchMedia('(width >= 1100px)').matches;
 
 const statuses = Object.entries(text.deliveryStatus);
 
@@ -28,16 +35,10 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
   const client = useClient();
   const navigate = useNavigate();
   const search: DeliverySearch = useSearch({ strict: false });
-  const { status, eventType, since, until } = search;
-  const query = {
-    limit: 50,
-    ...(status !== undefined && { status }),
-    ...(eventType !== undefined && { eventType }),
-    ...timeOf('since', since),
-    ...timeOf('until', until),
-  } as WebhookDeliveriesQuery;
+  const { status, delivery: shown } = search;
+  const query = queryOf(search);
   const deliveries = usePages(
-    ['deliveries', webhook ?? 'all', search],
+    ['deliveries', webhook ?? 'all', query],
     async (after) =>
       webhook === undefined
         ? client.deliveries.list({ ...query, ...after })
@@ -50,25 +51,78 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
     );
     void navigate({ to: '.', search: Object.fromEntries(next) as never, replace: true });
   };
+  const show = (id: string): void => set({ delivery: id });
+  const list = useRef<HTMLDivElement>(null);
+  const linkOf = (id: string): HTMLElement | null =>
+    list.current?.querySelector(`[data-delivery="${id}"]`) ?? null;
+  /** Focuses a neighbor of a delivery, and shows it if one is shown. */
+  const move = (id: string, by: 1 | -1): void => {
+    const next = neighborOf(deliveries.items ?? [], id, by);
+    if (!next) return;
+    linkOf(next.id)?.focus();
+    if (shown !== undefined) show(next.id);
+  };
+  const close = (): void => {
+    set({ delivery: '' });
+    if (shown !== undefined) linkOf(shown)?.focus();
+  };
   return (
-    <>
-      <div className="tabs" role="group" aria-label={text.status}>
-        {[['', text.all] as const, ...statuses].map(([value, name]) => (
-          <Button
-            key={value}
-            aria-pressed={(status ?? '') === value}
-            look={(status ?? '') === value ? 'primary' : 'plain'}
-            onClick={() => set({ status: value })}
-          >
-            {name}
-          </Button>
-        ))}
+    <div className={styles.split}>
+      <div ref={list} className={`${styles.list} stack`}>
+        <Statuses status={status ?? ''} onPick={(picked) => set({ status: picked })} />
+        <Fields search={search} onChange={set} />
+        <Paged pages={deliveries} empty={<Empty title={text.noDeliveries} hint={text.noDeliveriesHint} />}>
+          {(items) => (
+            <DeliveryTable
+              deliveries={items}
+              shown={shown ?? null}
+              onShow={show}
+              onMove={move}
+              onReplayed={deliveries.reload}
+            />
+          )}
+        </Paged>
       </div>
-      <Fields search={search} onChange={set} />
-      <Paged pages={deliveries} empty={<Empty title={text.noDeliveries} hint={text.noDeliveriesHint} />}>
-        {(items) => <DeliveryTable deliveries={items} onReplayed={deliveries.reload} />}
-      </Paged>
-    </>
+      {shown !== undefined && <DeliveryPanel id={shown} onClose={close} onMove={(by) => move(shown, by)} />}
+    </div>
+  );
+}
+
+function queryOf({ status, eventType, since, until }: DeliverySearch): WebhookDeliveriesQuery {
+  return {
+    limit: 50,
+    ...(status !== undefined && { status }),
+    ...(eventType !== undefined && { eventType }),
+    ...timeOf('since', since),
+    ...timeOf('until', until),
+  } as WebhookDeliveriesQuery;
+}
+
+/** Returns the first delivery for one that is no longer in the list; null at an end. */
+function neighborOf(all: readonly Delivery[], id: string, by: 1 | -1): Delivery | null {
+  const at = all.findIndex((one) => one.id === id);
+  return all[at < 0 ? 0 : at + by] ?? null;
+}
+
+interface StatusesProps {
+  readonly status: string;
+  readonly onPick: (status: string) => void;
+}
+
+function Statuses({ status, onPick }: StatusesProps): ReactNode {
+  return (
+    <div className="tabs" role="group" aria-label={text.status}>
+      {[['', text.all] as const, ...statuses].map(([value, name]) => (
+        <Button
+          key={value}
+          aria-pressed={status === value}
+          look={status === value ? 'primary' : 'plain'}
+          onClick={() => onPick(value)}
+        >
+          {name}
+        </Button>
+      ))}
+    </div>
   );
 }
 
@@ -108,12 +162,18 @@ function timeOf(name: 'since' | 'until', value: string | undefined): object {
   return Number.isNaN(ms) ? {} : { [name]: new Date(ms).toISOString() };
 }
 
+const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowUp: -1 };
+
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
+  /** Id of the delivery beside the list; null for none. */
+  readonly shown: string | null;
+  readonly onShow: (id: string) => void;
+  readonly onMove: (id: string, by: 1 | -1) => void;
   readonly onReplayed: () => void;
 }
 
-function DeliveryTable({ deliveries, onReplayed }: DeliveryTableProps): ReactNode {
+function DeliveryTable({ deliveries, shown, onShow, onMove, onReplayed }: DeliveryTableProps): ReactNode {
   const write = useWrite();
   const replay = async (id: string): Promise<void> => {
     await write((client) => client.deliveries.replay(id), text.replayed);
@@ -136,9 +196,9 @@ function DeliveryTable({ deliveries, onReplayed }: DeliveryTableProps): ReactNod
           {deliveries.map(({ id, eventType, status, attempts, createdAt, nextAttemptAt }) => (
             <tr key={id}>
               <th scope="row">
-                <Link to="/deliveries/$id" params={{ id }}>
+                <DeliveryLink id={id} isShown={shown === id} onShow={onShow} onMove={onMove}>
                   {eventType}
-                </Link>
+                </DeliveryLink>
               </th>
               <td>{text.deliveryStatus[status]}</td>
               <td>{attempts}</td>
@@ -156,5 +216,36 @@ function DeliveryTable({ deliveries, onReplayed }: DeliveryTableProps): ReactNod
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface DeliveryLinkProps extends Pick<DeliveryTableProps, 'onShow' | 'onMove'> {
+  readonly id: string;
+  readonly isShown: boolean;
+  readonly children: ReactNode;
+}
+
+function DeliveryLink({ id, isShown, onShow, onMove, children }: DeliveryLinkProps): ReactNode {
+  return (
+    <Link
+      to="/deliveries/$id"
+      params={{ id }}
+      data-delivery={id}
+      aria-current={isShown ? 'true' : undefined}
+      onClick={(event) => {
+        // A narrow screen, and a click for another tab, open the page of the delivery.
+        if (!hasPanel() || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        onShow(id);
+      }}
+      onKeyDown={(event: KeyboardEvent) => {
+        const by = steps[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        onMove(id, by);
+      }}
+    >
+      {children}
+    </Link>
   );
 }

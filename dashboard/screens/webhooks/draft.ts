@@ -43,11 +43,24 @@ export function bodyOf({ url, description, events, filter, ordering }: WebhookDr
 /**
  * The API shows values in the query of a URL as `…`, and refuses to write them, so a URL is only sent if it was
  * changed.
- * @throws Error for a filter that is not a JSON object
  */
-export function patchOf(draft: WebhookDraft, { url: shown }: Pick<Webhook, 'url'>): WebhookPatch {
-  const { url, ...others } = bodyOf(draft);
-  return url === shown ? others : { url, ...others };
+export function addressPatchOf(draft: WebhookDraft, { url: shown }: Pick<Webhook, 'url'>): WebhookPatch {
+  const [url, description] = [draft.url.trim(), draft.description.trim()];
+  return { description, ...(url !== shown && { url }) };
+}
+
+/** @throws Error for a filter that is not a JSON object */
+export function eventsPatchOf(draft: WebhookDraft): WebhookPatch {
+  const { events, filter, ordering } = bodyOf(draft);
+  return { events, filter, ordering };
+}
+
+/**
+ * Removes a new URL with a user or a query, which may contain a secret. The person enters it again.
+ * @param shown URL without secrets, as the API shows it
+ */
+export function withoutSecrets(draft: WebhookDraft, shown = ''): WebhookDraft {
+  return draft.url !== shown && /[?#@]/.test(draft.url) ? { ...draft, url: '' } : draft;
 }
 
 function filterOf(json: string): EventFilter | null {

@@ -15,7 +15,7 @@ interface WebhookFieldsProps {
   readonly onChange: (draft: WebhookDraft) => void;
 }
 
-export function WebhookFields({ draft, onChange }: WebhookFieldsProps): ReactNode {
+export function AddressFields({ draft, onChange }: WebhookFieldsProps): ReactNode {
   return (
     <>
       <TextField
@@ -31,6 +31,13 @@ export function WebhookFields({ draft, onChange }: WebhookFieldsProps): ReactNod
         maxLength={500}
         onChange={({ target }) => onChange({ ...draft, description: target.value })}
       />
+    </>
+  );
+}
+
+export function EventFields({ draft, onChange }: WebhookFieldsProps): ReactNode {
+  return (
+    <>
       <MultiPicker
         label={text.chooseEvents}
         choices={patterns}

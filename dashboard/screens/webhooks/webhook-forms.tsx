@@ -1,4 +1,4 @@
-import type { Webhook, WebhookReplay } from '@tatami/sdk/client';
+import type { WebhookReplay } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import { useState, type ReactNode } from 'react';
 import { useRetained } from '../../data/retained.ts';
@@ -6,10 +6,9 @@ import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { SecretDialog } from '../../parts/secret-dialog.tsx';
-import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
-import { bodyOf, draftOf, emptyWebhook, patchOf, type WebhookDraft } from './draft.ts';
-import { WebhookFields } from './webhook-fields.tsx';
+import { bodyOf, emptyWebhook, withoutSecrets } from './draft.ts';
+import { AddressFields, EventFields } from './webhook-fields.tsx';
 
 interface FormProps {
   readonly onClose: () => void;
@@ -18,14 +17,12 @@ interface FormProps {
 
 export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
   const write = useWrite();
-  // A confirmation of the sign-in leaves the page, and what was typed must be there afterwards.
-  const [draft, setDraft, forget] = useRetained<WebhookDraft>('webhook', emptyWebhook);
+  const [draft, setDraft] = useRetained('new', emptyWebhook, (typed) => withoutSecrets(typed));
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) return <SecretDialog title={text.webhookCreated} secret={secret} onClose={onClose} />;
   const create = async (): Promise<unknown> => {
     const made = await write((client) => client.webhooks.create(bodyOf(draft)));
     if (!made) return null;
-    forget();
     setSecret(made.secret);
     onDone();
     return null;
@@ -33,31 +30,8 @@ export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
   return (
     <Dialog title={text.newWebhook} isOpen onClose={onClose}>
       <Form submit={text.newWebhook} onSubmit={create} onDone={onClose}>
-        <WebhookFields draft={draft} onChange={setDraft} />
-      </Form>
-    </Dialog>
-  );
-}
-
-export function EditWebhook({
-  webhook,
-  onClose,
-  onDone,
-}: FormProps & { readonly webhook: Webhook }): ReactNode {
-  const write = useWrite();
-  const [draft, setDraft] = useState(() => draftOf(webhook));
-  const save = async (): Promise<unknown> => {
-    const saved = await write(
-      (client) => client.webhooks.update(webhook.id, patchOf(draft, webhook)),
-      text.saved,
-    );
-    onDone();
-    return saved;
-  };
-  return (
-    <Dialog title={text.settings} isOpen onClose={onClose}>
-      <Form submit={common.save} onSubmit={save} onDone={onClose}>
-        <WebhookFields draft={draft} onChange={setDraft} />
+        <AddressFields draft={draft} onChange={setDraft} />
+        <EventFields draft={draft} onChange={setDraft} />
       </Form>
     </Dialog>
   );

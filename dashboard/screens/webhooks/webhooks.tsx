@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { Webhook } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
+import { useRetained } from '../../data/retained.ts';
 import { Button } from '../../parts/button.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { Empty, Screen } from '../../parts/states.tsx';
@@ -12,7 +13,7 @@ import { NewWebhook } from './webhook-forms.tsx';
 
 export default function Webhooks(): ReactNode {
   const client = useClient();
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useRetained('dialog', false);
   const webhooks = usePages(['webhooks', 'list'], async (after) =>
     client.webhooks.list({ limit: 100, ...after }),
   );

@@ -12,6 +12,7 @@ import { slaOperations } from './sla.ts';
 import { searchOperations } from './search.ts';
 import { attachments } from './attachments.ts';
 import { inboxOperations } from './inbox.ts';
+import { preferencesOperations } from './preferences.ts';
 
 /** Existing objects for the steps to use, which no step deletes. */
 export interface Setting {
@@ -33,6 +34,7 @@ export const furtherOperations: readonly Steps[] = [
   cycleOperations,
   inboxOperations,
   oauthOperations,
+  preferencesOperations,
   projectOperations,
   proposalOperations,
   relationOperations,

@@ -115,7 +115,7 @@ test('permissions that the role of the member lacks are shown as unavailable, an
   const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
   const page = await openConsent(client, { scope: 'issues:write workflows:write projects:write' }, gus);
   expect(textOf(page)).toContain(
-    'Deleted workflows, calendars and sla policies cannot be restored. Not available: your role does not have this permission.',
+    'Deleted workflows, calendars and SLA policies cannot be restored. Not available: your role does not have this permission.',
   );
   const forced = allow(page);
   forced.append('scope', 'workflows:write');

@@ -115,6 +115,19 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
+    name: 'a reset ends event streams',
+    ...at('sign-in/session-ends', 'core/features/oauth/grant-ending.ts'),
+    guarding: '      options.ended();\n',
+    broken: '',
+  },
+  {
+    name: 'the bearers of a server are bounded',
+    suite: 'core/features/sign-in/bearers/table.test.ts',
+    file: 'core/features/sign-in/bearers/table.ts',
+    guarding: 'while (this.size > this.#bounds.totalMax) this.#removeOldest();',
+    broken: '',
+  },
+  {
     name: 'sign-out ends the session, not only the cookie',
     ...at('sign-in/sign-in', 'core/features/sign-in/page.ts'),
     guarding: 'await sessions.end(who.accountId, who.sessionId);',

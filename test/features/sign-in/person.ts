@@ -12,16 +12,20 @@ export interface Person {
   readonly cookie: string;
 }
 
-/** @param memberId by default the owner of the workspace */
+/**
+ * @param memberId by default the owner of the workspace
+ * @param passwordHash by default the person has no password
+ */
 export async function signIn(
   app: TestApp,
   { workspaceId, userId }: Pick<FirstWorkspace, 'workspaceId' | 'userId'> = app.workspace,
   memberId: string = userId,
+  passwordHash: string | null = null,
 ): Promise<Person> {
   const { services } = app;
   const account = newAccount(services, {
     ...{ name: 'Ana', email: `${memberId}@acme.example` },
-    passwordHash: null,
+    passwordHash,
   });
   await services.store.commit([
     account.op,

@@ -129,6 +129,12 @@ test('signing in after removal shows only the removal', async () => {
   const page = await visitor.get('/account');
   expect([page.status, page.text.includes('No workspace')]).toEqual([403, true]);
   expect(page.text).not.toContain('/account/password');
+  // The addresses of the web app, at which a sign-in ends, show the same page.
+  for (const path of ['/', '/my-issues']) {
+    const shown = await visitor.get(path);
+    expect([path, shown.status, shown.text.includes('No workspace')]).toEqual([path, 403, true]);
+    expect(shown.text).toContain('Ask an admin of the workspace for an invitation');
+  }
   expect((await visitor.post('/account/profile', { name: 'Still here', email })).to).toBe('/account');
   expect((await visitor.get('/account')).text).not.toContain('Still here');
   const back = createVisitor(app);
@@ -138,6 +144,15 @@ test('signing in after removal shows only the removal', async () => {
   await back.get(open);
   expect((await back.post(open)).to).toBe('/welcome');
   expect((await back.get('/account')).status).toBe(200);
+  expect((await back.get('/welcome')).status).toBe(200);
+});
+
+test('a person without a workspace can sign out on the page that says so', async () => {
+  const { id, visitor } = await people.joined();
+  expect((await app.call('DELETE', `/api/v1/members/${id}`)).status).toBe(204);
+  await visitor.get('/');
+  expect((await visitor.post('/sign-out')).to).toBe('/sign-in');
+  expect((await visitor.get('/')).to).toStartWith('/sign-in');
 });
 
 test('removing a member deletes the invitation', async () => {

@@ -311,7 +311,7 @@ function isSeen({ visibleTeams }: Context, { team }: Was): boolean {
   return visibleTeams === null || visibleTeams.has((team as { id: string }).id);
 }
 
-/** Relations are separate objects and are not read from the log. @throws ApiError validation_failed */
+/** Relations and subscribers are separate objects and are not read from the log. @throws ApiError validation_failed */
 function requireNoRelations(query: IssueQuery): void {
   const relationFilter = Object.keys(relationQuery).find(
     (name) => query[name as keyof IssueQuery] !== undefined,
@@ -320,7 +320,7 @@ function requireNoRelations(query: IssueQuery): void {
     throw invalidField(
       relationFilter,
       'conflict',
-      'Leave this parameter out: lists with asOf cannot be filtered by relations.',
+      'Leave this parameter out: lists with asOf cannot be filtered by relations or subscribers.',
     );
 }
 

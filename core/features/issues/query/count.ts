@@ -6,9 +6,7 @@ import type { Context, Directory } from '../../../kernel/context.ts';
 import { Closed, enumeration, namedSchema, nullable } from '../../../platform/lib/schema.ts';
 import type { Condition } from '../../../platform/store/page.ts';
 import { composedStatement, type Value } from '../../../platform/store/statement.ts';
-import { deletedQuery, whereDeleted, type Deleted } from '../../../kernel/resource/archived.ts';
-import { issueFiltering, relationConditions, relationQuery, type RelationQuery } from './filter.ts';
-import { issueFilters, requestedFilters, type IssueFilters } from './list.ts';
+import { selectionConditions, selectionQuery, type SelectionQuery } from './list.ts';
 
 const groupings = [
   'state',
@@ -52,14 +50,11 @@ export const countQuery = Closed({
   groupBy: Type.Optional(
     enumeration('IssueGrouping', groupings, 'Field whose values are counted; by default only the total is.'),
   ),
-  ...issueFilters,
-  ...relationQuery,
-  ...deletedQuery,
+  ...selectionQuery,
 });
 
-interface CountQuery extends IssueFilters, RelationQuery {
+interface CountQuery extends SelectionQuery {
   readonly groupBy?: Grouping;
-  readonly deleted?: Deleted;
 }
 
 type Key = string | number | null;
@@ -73,12 +68,7 @@ interface Group {
 
 /** @throws ApiError validation_failed, budget_exceeded */
 export async function countIssues(ctx: Context, query: CountQuery): Promise<Static<typeof IssueCount>> {
-  const conditions = [
-    ...whereDeleted(query.deleted),
-    ...(await issueFiltering.conditions(ctx, requestedFilters(query))),
-    ...(await relationConditions(ctx, query)),
-    ...ofVisibleTeams(ctx),
-  ];
+  const conditions = [...(await selectionConditions(ctx, query)), ...ofVisibleTeams(ctx)];
   const { groupBy } = query;
   if (groupBy === undefined) return { count: await total(ctx, conditions), groups: null };
   const rows = await countBy(ctx, conditions, groupBy);

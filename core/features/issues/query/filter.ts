@@ -9,6 +9,7 @@ import {
   filterFieldsOf,
   type FilterColumns,
 } from '../../../kernel/resource/filter/filter.ts';
+import type { Deleted } from '../../../kernel/resource/archived.ts';
 import { cycle } from '../../cycles/contract.ts';
 import { objectsAt } from '../../../kernel/resource/as-of/objects.ts';
 import { isSeen } from '../../../kernel/resource/as-of/list.ts';
@@ -17,11 +18,14 @@ import { createFiltering } from '../../../kernel/resource/filter/filtering.ts';
 import type { FilterColumn } from '../../../platform/store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../../fields/index.ts';
 import { label } from '../../labels/contract.ts';
+import { member } from '../../people/contract.ts';
+import { isPresent } from '../../people/index.ts';
 import { state } from '../../workflows/contract.ts';
 import { issue, priorities } from '../contract.ts';
 import { issueModel, neverDue } from '../model.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { findTeam } from '../../../kernel/resource/names/teams.ts';
+import { requireMe } from '../../../platform/lib/me.ts';
 import { Type, type Static } from 'typebox';
 import type { Condition } from '../../../platform/store/page.ts';
 
@@ -178,8 +182,8 @@ async function idAsOf(ctx: Context, name: string, sequence: number): Promise<str
 const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
 
 /**
- * Query parameters that filter issues by relations. They are not filter fields, because relations are not part of an
- * issue, so a subscription could not evaluate them.
+ * Query parameters that filter issues by relations and subscribers. They are not filter fields, because these are not part
+ * of an issue, so a subscription could not evaluate them.
  */
 export const relationQuery = {
   blocks: related('Issue that the listed issues block.'),
@@ -191,6 +195,7 @@ export const relationQuery = {
         'True for issues that are blocked by an issue which is neither completed nor canceled; false for the others.',
     }),
   ),
+  subscriber: Type.Optional(described(nameOf(member), 'Member who is subscribed to the listed issues.')),
 };
 
 export type RelationQuery = {
@@ -213,8 +218,34 @@ const openBlocker = `EXISTS (SELECT 1 FROM relations AS r
     AND s.type NOT IN ('completed', 'canceled', 'duplicate')
     AND (:seen IS NULL OR b.team_id IN (SELECT value FROM json_each(:seen))))`;
 
+const rowOfSubscriber = (issueId: string, muted: 0 | 1): string =>
+  `FROM subscribers AS s WHERE s.workspace_id = :ws AND s.member_id = :subscriber AND s.muted = ${muted}${issueId && ` AND s.issue_id = ${issueId}`}`;
+/** The creator of an issue is subscribed without a row until a row says otherwise. */
+const isCreatorSubscribed = (issue: string): string =>
+  `${issue}.creator_id = :subscriber AND ${issue}.creator_kind = 'user' AND NOT EXISTS (SELECT 1 ${rowOfSubscriber(`${issue}.id`, 1)})`;
+/** `unlikely` makes the planner start from the issues of the member instead of an index in the order of the list. */
+const isSubscribed = `unlikely(id IN (SELECT s.issue_id ${rowOfSubscriber('', 0)}
+  UNION ALL SELECT i.id FROM issues AS i INDEXED BY issues_creator
+  WHERE i.workspace_id = :ws AND i.deleted_at IS NULL AND ${isCreatorSubscribed('i')}))`;
+/** The index of creators has no deleted issues. */
+const isSubscribedOrDeleted = `(id IN (SELECT s.issue_id ${rowOfSubscriber('', 0)}) OR (${isCreatorSubscribed('issues')}))`;
+
+/** Everybody who sees an issue sees its subscribers. @throws ApiError validation_failed */
+function subscriberCondition(ctx: Context, named: string, deleted: Deleted = 'exclude'): Condition {
+  const id = named === 'me' ? requireMe(ctx.actor.memberId, 'subscriber') : named;
+  if (!isPresent(ctx, id))
+    throw invalidField('subscriber', 'not_found', {
+      why: `There is no member ${named}.`,
+      fix: 'Use the id of a member, or `me`.',
+    });
+  return { sql: deleted === 'exclude' ? isSubscribed : isSubscribedOrDeleted, params: { subscriber: id } };
+}
+
 /** @throws ApiError validation_failed (not_found) */
-export async function relationConditions(ctx: Context, query: RelationQuery): Promise<Condition[]> {
+export async function relationConditions(
+  ctx: Context,
+  query: RelationQuery & { readonly deleted?: Deleted },
+): Promise<Condition[]> {
   const conditions: Condition[] = [];
   for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
     const requested = query[name];
@@ -227,6 +258,8 @@ export async function relationConditions(ctx: Context, query: RelationQuery): Pr
       });
     conditions.push({ sql: sqlOf[name], params: { [name]: other.id } });
   }
+  if (query.subscriber !== undefined)
+    conditions.push(subscriberCondition(ctx, query.subscriber, query.deleted));
   if (query.hasOpenBlockers !== undefined) {
     const seen = ctx.visibleTeams && JSON.stringify([...ctx.visibleTeams]);
     conditions.push({ sql: query.hasOpenBlockers ? openBlocker : `NOT ${openBlocker}`, params: { seen } });

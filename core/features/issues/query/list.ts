@@ -67,11 +67,9 @@ export const shape = {
   ),
   ...(htmlQueryOf(issue) as { include: TOptional<TString> }),
 };
-export const listQuery = Closed({
-  ...pageQuery,
-  ...issueFilters,
-  ...relationQuery,
-  ...deletedQuery,
+/** Parameters that select the issues of a list, a count or a board. */
+export const selectionQuery = { ...issueFilters, ...relationQuery, ...deletedQuery };
+export const sortQuery = {
   sort: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -79,14 +77,35 @@ export const listQuery = Closed({
         'Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`.',
     }),
   ),
+};
+export const listQuery = Closed({
+  ...pageQuery,
+  ...selectionQuery,
+  ...sortQuery,
   ...shape,
 });
 
 export type IssueFilters = { [Name in keyof typeof issueFilters]?: string };
 
-export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery, ShapeQuery {
+export interface SelectionQuery extends IssueFilters, RelationQuery {
   deleted?: Deleted;
+}
+
+export interface IssueQuery extends PageParameters, SelectionQuery, ShapeQuery {
   sort?: string;
+}
+
+/** @throws ApiError validation_failed, budget_exceeded */
+export async function selectionConditions(
+  ctx: Context,
+  query: SelectionQuery,
+  viewFilters: IssueExtras['viewFilters'] = [],
+): Promise<Condition[]> {
+  return [
+    ...whereDeleted(query.deleted),
+    ...(await issueFiltering.conditions(ctx, [...viewFilters, ...requestedFilters(query)])),
+    ...(await relationConditions(ctx, query)),
+  ];
 }
 
 /** Conditions in addition to the query parameters. */
@@ -104,12 +123,9 @@ export async function listIssues(
 ) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort, ctx.directory);
-  const conditions = [
-    ...(await issueFiltering.conditions(ctx, [...viewFilters, ...requestedFilters(query)])),
-    ...(await relationConditions(ctx, query)),
-  ];
+  const conditions = await selectionConditions(ctx, query, viewFilters);
   const page = await listEntities(ctx, issueModel, query, {
-    where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
+    where: [...(among ? [among.condition] : []), ...conditions],
     order,
     without: includesField(shape, 'description') ? [] : ['description'],
     filter: (issue) => isListed(query.deleted, issue),

@@ -4,6 +4,7 @@ import type { RawAnswer, RawRequest, Route } from '../../../kernel/http/route.ts
 import type { IdentityDeps } from '../../people/index.ts';
 import {
   done,
+  hidden,
   leadToSignIn,
   pageRoute,
   problem,
@@ -53,8 +54,8 @@ export function accountRoutes(
   ];
 }
 
-/** Page for a signed-in person who is not a member of any workspace. */
-function noMembership(who: SignedIn): RawAnswer {
+/** Page for a signed-in person who is not a member of any workspace. Workspaces are created by operators only. */
+export function noMembership(who: SignedIn): RawAnswer {
   return page(
     'No workspace',
     html`<div class="card">
@@ -64,6 +65,14 @@ function noMembership(who: SignedIn): RawAnswer {
         server. You were removed, or have not joined one yet.
       </p>
       <p>Ask an admin of the workspace for an invitation, and open its link in this browser.</p>
+      <p>
+        To get a workspace of your own, ask the operator of this server, who creates workspaces with
+        <code>tatami init --add</code>.
+      </p>
+      <p>If you have another account here, sign out and sign in with that one.</p>
+      <form method="post" action="/sign-out">
+        ${hidden('form_token', who.formToken)}<button>Sign out</button>
+      </form>
     </div>`,
     { person: who, status: 403 },
   );

@@ -11,6 +11,7 @@ import { logCuts } from '../../../platform/store/files/installation.ts';
 import { pageBytesMax } from '../../../platform/store/page.ts';
 import { expandPattern, unsentType, type EventType } from '../catalogue.ts';
 import { renderEvent, type EventEnvelope, type EventFacts } from '../event.ts';
+import { rangeOf, type RangeQuery } from '../log/range.ts';
 import {
   findEvent,
   firstSequenceSince,
@@ -31,16 +32,23 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
 }
 
 /** @throws ApiError invalid_cursor, history_changed, validation_failed */
-export async function listEvents(ctx: Context, query: PageParameters & FeedQuery & { types?: string }) {
+export async function listEvents(
+  ctx: Context,
+  query: PageParameters & FeedQuery & RangeQuery & { types?: string },
+) {
   const list = feedOf(ctx);
   const wanted = query.types === undefined ? null : typesOf(query.types);
+  const position = await positionOf(ctx, cursorOf(query), query.generation);
+  const range = await rangeOf(ctx, query);
   const { data, pageInfo } = await pageOfLog(ctx, {
     list,
-    from: await positionOf(ctx, cursorOf(query), query.generation),
+    // A cursor is a position of the log, and is valid with any range.
+    from: Math.max(position, range.after),
+    through: range.through,
     cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
-    matches: ({ type }) => !wanted || wanted.has(type),
+    matches: (event) => range.has(event) && (!wanted || wanted.has(event.type)),
   });
   return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
@@ -64,6 +72,7 @@ export async function listEventsOf(
   return pageOfLog(ctx, {
     list,
     from: after === undefined ? await beginOf(ctx, part) : Number(decodeCursor(ctx.sealing, list, after)[0]),
+    through: Infinity,
     cursorOf: (position) => [position],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
@@ -81,6 +90,8 @@ async function pageOfLog(
   part: {
     list: string;
     from: number;
+    /** Last sequence that is read; only for a list that reads every sequence. */
+    through: number;
     cursorOf(position: number): readonly CursorValue[];
     limit: number;
     /** Reads one batch after a sequence, ascending. */
@@ -91,7 +102,7 @@ async function pageOfLog(
   const data: EventEnvelope[] = [];
   let position = part.from;
   let bytes = 0;
-  let more = true;
+  let more = position < part.through;
   const matches = (event: EventFacts): boolean => mayReceive(ctx, event.type) && part.matches(event);
   for (
     let examined = 0;
@@ -99,7 +110,7 @@ async function pageOfLog(
   ) {
     const page = await ctx.fairQueue.run(ctx.scope, () =>
       part.read(position, {
-        limit: batch,
+        limit: Math.min(batch, part.through - position),
         matches,
         eventsMax: part.limit - data.length,
         bytesMax: pageBytesMax - bytes,
@@ -110,7 +121,7 @@ async function pageOfLog(
     position = page.through;
     bytes += page.bytes;
     examined += page.examined;
-    more = page.more;
+    more = page.more && position < part.through;
   }
   return {
     data,

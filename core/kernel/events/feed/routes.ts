@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, inputForm, idOf, pageQuery, pageWith } from '../../../platform/lib/schema.ts';
+import { rangeQuery } from '../log/range.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventResponse, generation } from './schema.ts';
 
@@ -18,6 +19,7 @@ export const eventRoutes = [
     query: Closed({
       ...pageQuery,
       generation: Type.Optional(generation),
+      ...rangeQuery,
       types: Type.Optional(
         Type.String({
           maxLength: 2000,

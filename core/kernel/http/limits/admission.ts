@@ -60,12 +60,27 @@ export function admitTo(
 
 /** @throws ApiError recent_sign_in_required */
 function requireRecentSignIn({ name }: Route, { session }: Principal): void {
-  if (!session || session.isRecent || !sensitiveOperations.has(name)) return;
-  throw new ApiError(
-    'recent_sign_in_required',
-    `${name} needs a sign-in within the last 10 minutes. Confirm the sign-in at /sign-in/again, then try again.`,
-  );
+  if (session && !session.isRecent && sensitiveOperations.get(name) === 'always') throw staleSignIn(name);
 }
+
+/**
+ * Rejects a body with a field that needs a recent sign-in.
+ * @throws ApiError recent_sign_in_required
+ */
+export function requireRecentFields(route: Route, principal: Principal | null, body: unknown): void {
+  const session = principal?.session;
+  if (!session || session.isRecent) return;
+  const fields = sensitiveOperations.get(route.name);
+  if (fields === undefined || fields === 'always') return;
+  const field = fieldsOf(route, body).find((name) => fields.includes(name));
+  if (field !== undefined) throw staleSignIn(`${route.name} with the field ${field}`);
+}
+
+const staleSignIn = (what: string): ApiError =>
+  new ApiError(
+    'recent_sign_in_required',
+    `${what} needs a sign-in within the last 10 minutes. Confirm the sign-in at /sign-in/again, then try again.`,
+  );
 
 /** @throws ApiError insufficient_scope */
 function admitToScope(route: Route, scope: string, principal: Principal): Narrowing | null {

@@ -42,6 +42,12 @@ export interface Identify {
   identify(request: Request, resource?: Granted['resource']): Promise<Principal | null>;
   /** Authenticates and counts the request. Throws, or rejects with, ApiError unauthorized or rate_limited. */
   admit(request: Request, exchange: Exchange, route: Admitted): Principal | null | Promise<Principal | null>;
+  /**
+   * Counts a request that is authenticated by its URL.
+   * @param principal null for a URL that is invalid or has expired
+   * @throws ApiError not_found, rate_limited
+   */
+  admitSigned(request: Request, exchange: Exchange, route: Admitted, principal: Principal | null): Principal;
 }
 
 const resourceWords = { api: 'the REST API', mcp: 'the MCP endpoint' } as const;
@@ -101,7 +107,14 @@ export function createIdentify(options: IdentifyOptions): Identify {
     );
   };
 
-  return { identify: async (request, resource) => principalOf(request, resource), admit };
+  return {
+    identify: async (request, resource) => principalOf(request, resource),
+    admit,
+    admitSigned(request, exchange, route, principal) {
+      const failure = principal ? null : new ApiError('not_found');
+      return counted(request, exchange, route, principal, failure)!;
+    },
+  };
 }
 
 /** @throws ApiError unauthorized if the token has no principal, or is for another resource */

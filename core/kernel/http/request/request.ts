@@ -68,6 +68,11 @@ export function pathOf(url: string): string {
   return url.slice(start, end < 0 ? undefined : end);
 }
 
+/** Browsers accept HTML when a person opens a URL or sends a form. Programs accept JSON, or anything. */
+export function acceptsPage({ headers }: Request): boolean {
+  return (headers.get('accept') ?? '').includes('text/html');
+}
+
 /** Returns the mode in `Tatami-Mode`; `commit` without the header. @throws ApiError validation_failed */
 export function modeOf(header: string | null): WriteMode {
   const requested = header ?? 'commit';

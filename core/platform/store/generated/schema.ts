@@ -256,6 +256,18 @@ export interface Schema {
     readonly data_json: string;
     readonly packed: Uint8Array | null;
   };
+  readonly favorites: {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly member_id: string;
+    readonly type: string;
+    readonly target_id: string;
+    readonly position: number;
+    readonly version: number;
+    readonly created_at: number;
+    readonly updated_at: number;
+    readonly deleted_at: number | null;
+  };
   readonly fields: {
     readonly workspace_id: string;
     readonly id: string;
@@ -308,6 +320,11 @@ export interface Schema {
     readonly expires_at: number;
     readonly recall_json: string | null;
     readonly after_sequence: number | null;
+  };
+  readonly inbox_changes: {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly after_sequence: number;
   };
   readonly inbox_items: {
     readonly workspace_id: string;
@@ -436,6 +453,15 @@ export interface Schema {
     readonly after_sequence: number;
   };
   readonly log_head: { readonly id: number; readonly position: number; readonly hash: string };
+  readonly member_preferences: {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly theme: string | null;
+    readonly density: string | null;
+    readonly single_key_shortcuts: number | null;
+    readonly start_page: string | null;
+    readonly version: number;
+  };
   readonly members: {
     readonly workspace_id: string;
     readonly id: string;
@@ -1135,6 +1161,11 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
       'sequence id type created_at entity_type entity_id issue_id number actor_json cause_json request_id traceparent data_json packed',
     key: 'sequence',
   },
+  favorites: {
+    columns: 'id member_id type target_id position version created_at updated_at deleted_at',
+    key: 'id',
+    references: { member_id: 'members' },
+  },
   fields: {
     columns:
       'id key name description type options_json required archived team_id version created_at updated_at deleted_at',
@@ -1155,6 +1186,7 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
     columns: 'id body_hash status headers_json body sealed created_at expires_at recall_json after_sequence',
     key: 'id',
   },
+  inbox_changes: { columns: 'id after_sequence', key: 'id', references: { id: 'members' } },
   inbox_items: {
     columns:
       'id member_id reason kind title body target_json issue_id issue_json actor_kind actor_id actor_name count happened_at read_at archived_at snoozed_until version created_at updated_at',
@@ -1202,6 +1234,11 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
   },
   log_cuts: { columns: 'number generation after_sequence', key: 'number' },
   log_head: { columns: 'id position hash', key: 'id', isGlobal: true },
+  member_preferences: {
+    columns: 'id theme density single_key_shortcuts start_page version',
+    key: 'id',
+    references: { id: 'members' },
+  },
   members: {
     columns: 'id name email role version created_at updated_at deleted_at joined_at teams_json email_key',
     key: 'id',

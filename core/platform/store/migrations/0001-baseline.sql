@@ -556,6 +556,8 @@ CREATE TABLE subscribers (
   FOREIGN KEY (workspace_id, member_id) REFERENCES members (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX subscribers_one ON subscribers (workspace_id, issue_id, member_id);
+-- `subscriber=`.
+CREATE INDEX subscribers_member ON subscribers (workspace_id, member_id, muted, issue_id);
 
 CREATE TABLE inbox_items (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -569,13 +571,23 @@ CREATE TABLE inbox_items (
   FOREIGN KEY (workspace_id, issue_id) REFERENCES issues (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX inbox_items_newest ON inbox_items (workspace_id, member_id, happened_at, id);
-CREATE INDEX inbox_items_unread ON inbox_items (workspace_id, member_id, issue_id, reason)
+-- The last columns are there so that unread items are counted from the index alone.
+CREATE INDEX inbox_items_unread
+  ON inbox_items (workspace_id, member_id, issue_id, reason, snoozed_until, read_at, archived_at)
   WHERE read_at IS NULL AND archived_at IS NULL;
 CREATE INDEX inbox_items_issue ON inbox_items (workspace_id, issue_id) WHERE issue_id IS NOT NULL;
 -- system: retention.
 CREATE INDEX inbox_items_archived ON inbox_items (archived_at) WHERE archived_at IS NOT NULL;
 CREATE INDEX inbox_items_proposal ON inbox_items (workspace_id, target_json)
   WHERE reason = 'proposal' AND archived_at IS NULL;
+
+-- Last sequence of the log before the latest change of an inbox. The id is that of the member.
+CREATE TABLE inbox_changes (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  after_sequence INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, id) REFERENCES members (workspace_id, id)
+) STRICT, WITHOUT ROWID;
 
 -- The id is that of the member.
 CREATE TABLE inbox_preferences (
@@ -585,6 +597,27 @@ CREATE TABLE inbox_preferences (
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, id) REFERENCES members (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
+
+-- The id is that of the member. A column is null for the default.
+CREATE TABLE member_preferences (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  theme TEXT, density TEXT, single_key_shortcuts INTEGER, start_page TEXT,
+  version INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, id) REFERENCES members (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The id is derived from member and target, so that a target is a favorite once.
+CREATE TABLE favorites (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  member_id TEXT NOT NULL, type TEXT NOT NULL, target_id TEXT NOT NULL, position REAL NOT NULL,
+  version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, member_id) REFERENCES members (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX favorites_member ON favorites (workspace_id, member_id, position, id) WHERE deleted_at IS NULL;
+-- system: retention.
+CREATE INDEX favorites_deleted ON favorites (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- # Search
 

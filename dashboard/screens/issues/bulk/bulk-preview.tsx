@@ -19,20 +19,21 @@ interface Bulk {
 /** After more changes, the list is loaded again from its start. */
 const retainedMax = 100;
 
-/** @param onGone called when the issues may no longer be in the list */
-export function useBulk(onGone: () => void): Bulk {
-  const client = useClient();
+type Run = (title: string, work: (control: Control) => Promise<Outcome>) => Promise<Outcome | null>;
+
+interface Steps {
+  readonly step: BulkStep | null;
+  setStep(step: BulkStep | null): void;
+  /** Runs a step with progress. Reports an error that concerns all issues. @returns null after such an error */
+  readonly run: Run;
+  /** Closes the dialog, and cancels what runs. */
+  close(): void;
+}
+
+function useSteps(): Steps {
   const [step, setStep] = useState<BulkStep | null>(null);
   const running = useRef<AbortController | null>(null);
-  const close = (): void => {
-    running.current?.abort();
-    setStep(null);
-  };
-  /** Runs a step with progress. Reports an error that concerns all issues. @returns null after such an error */
-  const run = async (
-    title: string,
-    work: (control: Control) => Promise<Outcome>,
-  ): Promise<Outcome | null> => {
+  const run: Run = async (title, work) => {
     const controller = new AbortController();
     running.current = controller;
     const onProgress = (done: number, all: number): void => {
@@ -49,6 +50,17 @@ export function useBulk(onGone: () => void): Bulk {
     }
     return null;
   };
+  const close = (): void => {
+    running.current?.abort();
+    setStep(null);
+  };
+  return { step, setStep, run, close };
+}
+
+/** @param onGone called when the issues may no longer be in the list */
+export function useBulk(onGone: () => void): Bulk {
+  const client = useClient();
+  const { step, setStep, run, close } = useSteps();
   const report = ({ failures }: Outcome): void => {
     if (failures.length > 0) setStep({ kind: 'failed', failures });
   };

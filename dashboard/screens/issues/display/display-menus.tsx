@@ -1,37 +1,38 @@
-// Grouping, sorting, fields and density of a list.
+// Layout, grouping, sorting, fields and density of a list.
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { Menu, MenuItem } from '../../../parts/menu.tsx';
 import { text } from '../../../text/issues.ts';
-import { groupings, sorts, type Grouping, type IssueSearch } from '../search.ts';
 import { densities, type ListDisplay } from './display.ts';
+import { boardGroupings, columnsOf, groupings, layouts, sorts, type IssueSearch } from '../search.ts';
 
 const FieldsDialog = lazy(() => import('./fields-dialog.tsx'));
 
 interface DisplayMenusProps {
   readonly search: IssueSearch;
   readonly display: ListDisplay;
-  readonly onChange: (part: Partial<Record<'group' | 'sort', string | undefined>>) => void;
+  readonly onChange: (part: Partial<Record<'layout' | 'group' | 'sort', string | undefined>>) => void;
 }
 
 const mark = (isChosen: boolean): string => (isChosen ? ' ✓' : '');
 
 export function DisplayMenus({ search, display, onChange }: DisplayMenusProps): ReactNode {
-  const { group, sort = '-createdAt' } = search;
+  const { layout = 'list', sort = '-createdAt' } = search;
   return (
     <>
-      <Menu button={group ? `${text.groupBy}: ${text.fields[group]}` : text.groupBy}>
-        <MenuItem onSelect={() => onChange({ group: undefined })}>
-          {text.noGroups}
-          {mark(group === undefined)}
-        </MenuItem>
-        {groupings.map((one: Grouping) => (
-          <MenuItem key={one} onSelect={() => onChange({ group: one })}>
-            {text.fields[one]}
-            {mark(one === group)}
-          </MenuItem>
+      <div role="group" aria-label={text.layout}>
+        {layouts.map((one) => (
+          <Button
+            key={one}
+            {...(one !== layout && { look: 'plain' })}
+            aria-pressed={one === layout}
+            onClick={() => onChange({ layout: one })}
+          >
+            {text.layouts[one]}
+          </Button>
         ))}
-      </Menu>
+      </div>
+      <Groupings search={search} onChange={onChange} />
       <Menu button={text.sortBy}>
         {sorts.map((one) => (
           <MenuItem key={one} onSelect={() => onChange({ sort: one })}>
@@ -40,16 +41,42 @@ export function DisplayMenus({ search, display, onChange }: DisplayMenusProps): 
           </MenuItem>
         ))}
       </Menu>
-      <FieldsButton display={display} />
-      <Menu button={text.density}>
-        {densities.map((one) => (
-          <MenuItem key={one} onSelect={() => display.setDensity(one)}>
-            {text.densities[one]}
-            {mark(one === display.density)}
-          </MenuItem>
-        ))}
-      </Menu>
+      {layout === 'list' && (
+        <>
+          <FieldsButton display={display} />
+          <Menu button={text.density}>
+            {densities.map((one) => (
+              <MenuItem key={one} onSelect={() => display.setDensity(one)}>
+                {text.densities[one]}
+                {mark(one === display.density)}
+              </MenuItem>
+            ))}
+          </Menu>
+        </>
+      )}
     </>
+  );
+}
+
+/** A board always has columns, so it has no choice without grouping. */
+function Groupings({ search, onChange }: Pick<DisplayMenusProps, 'search' | 'onChange'>): ReactNode {
+  const isBoard = search.layout === 'board';
+  const group = isBoard ? columnsOf(search) : search.group;
+  return (
+    <Menu button={group ? `${text.groupBy}: ${text.fields[group]}` : text.groupBy}>
+      {!isBoard && (
+        <MenuItem onSelect={() => onChange({ group: undefined })}>
+          {text.noGroups}
+          {mark(group === undefined)}
+        </MenuItem>
+      )}
+      {(isBoard ? boardGroupings : groupings).map((one) => (
+        <MenuItem key={one} onSelect={() => onChange({ group: one })}>
+          {text.fields[one]}
+          {mark(one === group)}
+        </MenuItem>
+      ))}
+    </Menu>
   );
 }
 

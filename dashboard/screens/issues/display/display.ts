@@ -1,8 +1,9 @@
 // Fields and height of the rows of a list. The address has what differs from the default, so that a copied address
-// shows the same rows; without it, the list looks as this browser remembers it.
+// shows the same rows; without it, the list has the fields that this browser remembers, and the preferred density.
 import { useEffect, useMemo, useState } from 'react';
+import type { Preferences } from '@tatami/sdk/client';
+import { useChangePreferences, usePreferences } from '../../../data/preferences.ts';
 import { useSession } from '../../../data/provider.tsx';
-import { storedDensity, storeDensity, storedFields, storeFields } from './display-store.ts';
 import type { IssueSearch } from '../search.ts';
 
 /** Fields that a row can show beside identifier and title, in their order. */
@@ -38,7 +39,7 @@ export const defaultFields: readonly ShownField[] = [
 ];
 
 export const densities = ['comfortable', 'compact'] as const;
-type Density = (typeof densities)[number];
+type Density = Preferences['density'];
 
 const heights: Readonly<Record<Density, number>> = { comfortable: 40, compact: 30 };
 /** Targets for fingers are larger (WCAG 2.2, 2.5.8). */
@@ -61,12 +62,23 @@ export function fieldsOfText(text: string | null | undefined): readonly ShownFie
   return shownFields.filter((field) => names.includes(field));
 }
 
-const densityOf = (text: string | null | undefined): Density =>
-  densities.find((one) => one === text) ?? 'comfortable';
+const densityIn = (text: string | undefined): Density | undefined => densities.find((one) => one === text);
 
 /** Returns what the address has in place of the default. */
 const inAddress = (density: Density): Density | undefined =>
   density === 'comfortable' ? undefined : density;
+
+const fieldsKey = (workspace: string, list: string): string => `tatami.fields ${workspace} ${list}`;
+
+/** @returns null for a list with its default fields */
+const storedFields = (workspace: string, list: string): string | null =>
+  localStorage.getItem(fieldsKey(workspace, list));
+
+/** @param fields null for the default fields of the list */
+function storeFields(workspace: string, list: string, fields: string | null): void {
+  if (fields === null) localStorage.removeItem(fieldsKey(workspace, list));
+  else localStorage.setItem(fieldsKey(workspace, list), fields);
+}
 
 type DisplayPart = { readonly [Name in 'show' | 'density']?: string | undefined };
 
@@ -89,16 +101,17 @@ export function useDisplay(
   onChange: (part: DisplayPart) => void,
 ): ListDisplay {
   const { workspace } = useSession();
+  const { density: preferred } = usePreferences();
+  const changePreferences = useChangePreferences();
   const [remembered, remember] = useState(() => ({
     list,
     show: storedFields(workspace.id, list),
-    density: storedDensity(),
   }));
   // The screen of a view stays when another view is opened.
-  if (remembered.list !== list) remember({ ...remembered, list, show: storedFields(workspace.id, list) });
+  if (remembered.list !== list) remember({ list, show: storedFields(workspace.id, list) });
   const show = search.show ?? remembered.show;
   const fields = useMemo(() => fieldsOfText(show), [show]);
-  const density = densityOf(search.density ?? remembered.density);
+  const density = densityIn(search.density) ?? preferred;
   const missing: DisplayPart = {
     ...(search.show === undefined && { show: textOfFields(fields) }),
     ...(search.density === undefined && { density: inAddress(density) }),
@@ -115,12 +128,11 @@ export function useDisplay(
     setFields(next) {
       const part = textOfFields(next);
       storeFields(workspace.id, list, part ?? null);
-      remember({ ...remembered, show: part ?? null });
+      remember({ list, show: part ?? null });
       onChange({ show: part });
     },
     setDensity(next) {
-      storeDensity(next);
-      remember({ ...remembered, density: next });
+      changePreferences({ density: next });
       onChange({ density: inAddress(next) });
     },
   };

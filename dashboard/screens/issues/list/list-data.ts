@@ -32,6 +32,8 @@ const ownFields =
 
 export interface ListQuery {
   readonly filter: FilterTree | undefined;
+  /** Id of the member who is subscribed to the issues. */
+  readonly subscriber?: string | undefined;
   readonly sort: string;
   readonly group: Grouping | undefined;
   readonly extra?: readonly ExtraField[];
@@ -67,9 +69,13 @@ interface Counted {
   readonly groups: readonly Pick<IssueGroup, 'key' | 'name' | 'count'>[] | null;
 }
 
-export async function countIssues(client: Client, { filter, group }: ListQuery): Promise<Counted> {
+export async function countIssues(
+  client: Client,
+  { filter, subscriber, group }: ListQuery,
+): Promise<Counted> {
   return client.issues.count({
     ...(filter && { filter: JSON.stringify(filter) }),
+    ...(subscriber !== undefined && { subscriber }),
     ...(group && { groupBy: group }),
   });
 }
@@ -91,6 +97,7 @@ export async function loadPage(
     sort: query.sort,
     fields: fieldsOf(query),
     ...(filter && { filter: JSON.stringify(filter) }),
+    ...(query.subscriber !== undefined && { subscriber: query.subscriber }),
     ...(after !== null && { after }),
   };
   const { data, pageInfo } = await client.issues.list(request);
@@ -150,7 +157,12 @@ export async function issuesAmong(
   ids: readonly string[],
 ): Promise<readonly ListedIssue[]> {
   const filter = both(query.filter, { id: ids });
-  const request = { limit: 100, fields: fieldsOf(query), filter: JSON.stringify(filter) };
+  const request = {
+    limit: 100,
+    fields: fieldsOf(query),
+    filter: JSON.stringify(filter),
+    ...(query.subscriber !== undefined && { subscriber: query.subscriber }),
+  };
   const { data } = await client.issues.list(request);
   return data as readonly ListedIssue[];
 }

@@ -81,7 +81,8 @@ export function useIssueList(query: ListQuery): IssueList {
 }
 
 /** Events that change no list. */
-const unlisted = /^issue\.(relation|attachment|subscribed|unsubscribed)/;
+const unlisted = /^issue\.(relation|attachment)/;
+const ofSubscriber = /^issue\.(un)?subscribed$/;
 
 /** Finds out by one request which changed issues the list contains, and moves them to their place. */
 class ListFollower {
@@ -100,7 +101,10 @@ class ListFollower {
 
   note({ type, data }: TatamiEvent): void {
     if (!type.startsWith('issue.') || unlisted.test(type)) return;
-    this.#changed.add((data as { readonly id: string }).id);
+    const isOfSubscriber = ofSubscriber.test(type);
+    if (isOfSubscriber && this.#query.subscriber === undefined) return;
+    const { id, issue } = data as { readonly id: string; readonly issue?: { readonly id: string } };
+    this.#changed.add(isOfSubscriber ? issue!.id : id);
     this.#timer ??= setTimeout(() => void this.#follow(), batchMs);
   }
 

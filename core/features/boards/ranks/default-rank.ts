@@ -1,7 +1,7 @@
 // Default position of unmoved cards: by creation, newest first. The rank follows from the issue alone, so
 // nothing is stored, and a card can be placed between any two cards. A rank also converts back to a creation
 // time and id, for a range query on an index of issues.
-import { base62, fromBase62 } from '../../platform/lib/rank.ts';
+import { base62, fromBase62 } from '../../../platform/lib/rank.ts';
 
 /** Alphabet of ids, in byte order like the digits of ranks. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { seededRandom } from '../../../test/faults/server.ts';
-import { createIds } from '../../platform/lib/ids.ts';
-import { rankBetween } from '../../platform/lib/rank.ts';
+import { seededRandom } from '../../../../test/faults/server.ts';
+import { createIds } from '../../../platform/lib/ids.ts';
+import { rankBetween } from '../../../platform/lib/rank.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
 
 test('a rank is mapped back to its position in the order of creation', () => {

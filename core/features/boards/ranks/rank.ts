@@ -1,11 +1,11 @@
 // Computes the rank of a card: next to the card that a move names, or at an end of the cell. If a rank gets
 // too long, cards near it get new ranks.
-import type { Context } from '../../kernel/context.ts';
-import { rankLengthMax, ranksBelow, isBetween, rankBetween } from '../../platform/lib/rank.ts';
-import { tenantStatement, composedStatement } from '../../platform/store/statement.ts';
-import { tenantOp } from '../../platform/store/store.ts';
-import { stagedCards, type Placed, type Reranked, type Board } from './model.ts';
-import { invalidField } from '../../platform/lib/errors/errors.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { rankLengthMax, ranksBelow, isBetween, rankBetween } from '../../../platform/lib/rank.ts';
+import { tenantStatement, composedStatement } from '../../../platform/store/statement.ts';
+import { tenantOp } from '../../../platform/store/store.ts';
+import { stagedCards, type Placed, type Reranked, type Board } from '../model.ts';
+import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import {
   issueModel,
   type Issue,
@@ -13,12 +13,12 @@ import {
   type PositionExtras,
   type OrderPosition,
   withIssueVisibility,
-} from '../issues/index.ts';
-import type { Move } from './bodies.ts';
-import { readCells, type BoardCell } from './cells.ts';
-import { byHand } from './contract.ts';
+} from '../../issues/index.ts';
+import type { Move } from '../bodies.ts';
+import { readCells, type BoardCell } from '../cells.ts';
+import { byHand } from '../contract.ts';
 import { defaultRank } from './default-rank.ts';
-import { Binding, hasKey, ofTeams, isInGroup, type ResolvedBoard } from './layout.ts';
+import { Binding, hasKey, ofTeams, isInGroup, type ResolvedBoard } from '../layout.ts';
 
 /** Returns null if a move names no position. @throws ApiError validation_failed */
 export function requestedPosition({ sort }: Board, move: Move): OrderPosition | null {
@@ -48,7 +48,7 @@ export async function findVisibleIssue(ctx: Context, at: string, name: string): 
 /** Returns the rank of a card on the board, or in the given cell; null if the card is not there. */
 export async function rankOn(
   ctx: Context,
-  resolved: ResolvedBoard,
+  resolved: ResolvedBoard<Board>,
   issue: Issue,
   cell: BoardCell | null,
 ): Promise<string | null> {
@@ -82,7 +82,7 @@ const rankBefore = tenantStatement<{ rank: string }>(
 );
 
 interface Placing {
-  readonly resolved: ResolvedBoard;
+  readonly resolved: ResolvedBoard<Board>;
   readonly cell: BoardCell;
   readonly issue: Issue;
   /** Current rank if the card is already in the cell; null otherwise. */

@@ -2,28 +2,22 @@
 // exchanges its session for a bearer instead, which only it can read.
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
-import { readScriptCall } from '../../kernel/html.ts';
-import type { Principal } from '../../kernel/http/principal.ts';
-import { defineRoute, type RawAnswer, type RawRequest, type Route } from '../../kernel/http/route.ts';
-import { allScopes } from '../../kernel/rights/table.ts';
-import { ApiError } from '../../platform/lib/errors/errors.ts';
-import { tokenHash } from '../../platform/lib/secrets/tokens.ts';
-import type { FindToken } from '../people/index.ts';
-import { isFormTokenOf, isFresh, proofMs } from './page-parts.ts';
-import type { AccountMembership, Sessions, SignedIn } from './sessions.ts';
+import { readScriptCall } from '../../../kernel/html.ts';
+import type { Principal, ResumeCredential } from '../../../kernel/http/principal.ts';
+import { defineRoute, type RawAnswer, type RawRequest, type Route } from '../../../kernel/http/route.ts';
+import { allScopes } from '../../../kernel/rights/table.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
+import { tokenHash } from '../../../platform/lib/secrets/tokens.ts';
+import type { FindToken } from '../../people/index.ts';
+import { isFormTokenOf, isFresh, proofMs } from '../page-parts.ts';
+import { sessionPrefix, type AccountMembership, type Sessions, type SignedIn } from '../sessions.ts';
+import { BearerTable } from './table.ts';
 
 const prefix = 'tts_';
 const lifeMs = 5 * 60_000;
-/** Each tab of a browser has a bearer, and replaces it before it expires. */
-const ofSessionMax = 100;
-
-interface Bearer {
-  readonly workspaceId: string;
-  readonly expiresAt: number;
-}
-
 export interface SessionBearers {
   readonly find: FindToken;
+  readonly resume: ResumeCredential;
   readonly routes: readonly Route[];
 }
 
@@ -47,6 +41,8 @@ export function createSessionBearers(options: BearerOptions): SessionBearers {
         principal && { principal, expiresAt, usedAt: Infinity, noteUse: () => undefined, isUncached: true }
       );
     },
+    resume: async (workspaceId, id) =>
+      id.startsWith(`${sessionPrefix}_`) ? principalOf(options, id, workspaceId) : null,
     routes: [
       defineRoute({
         method: 'POST',
@@ -127,46 +123,3 @@ function answerOf(
 }
 
 const hashOf = (token: string): string => Buffer.from(tokenHash(token)).toString('base64url');
-
-/** Hashes of bearers, in memory only: a restart ends all, and each app exchanges its session again. */
-class BearerTable {
-  readonly #bySession = new Map<string, Map<string, Bearer>>();
-  readonly #sessionOf = new Map<string, string>();
-
-  add(
-    { sessionId, hash }: { readonly sessionId: string; readonly hash: string },
-    bearer: Bearer,
-    now: number,
-  ): void {
-    const own = this.#bySession.get(sessionId) ?? new Map<string, Bearer>();
-    for (const [old, { expiresAt }] of own)
-      if (expiresAt <= now || own.size >= ofSessionMax) this.#remove(own, old);
-      else break;
-    own.set(hash, bearer);
-    this.#sessionOf.set(hash, sessionId);
-    // The last used session moves to the end, so that those whose bearers have expired come first.
-    this.#bySession.delete(sessionId);
-    this.#bySession.set(sessionId, own);
-    this.#sweep(now);
-  }
-
-  find(hash: string): { readonly sessionId: string; readonly bearer: Bearer } | null {
-    const sessionId = this.#sessionOf.get(hash);
-    const bearer = sessionId === undefined ? undefined : this.#bySession.get(sessionId)?.get(hash);
-    return sessionId !== undefined && bearer ? { sessionId, bearer } : null;
-  }
-
-  #remove(own: Map<string, Bearer>, hash: string): void {
-    own.delete(hash);
-    this.#sessionOf.delete(hash);
-  }
-
-  /** Removes the bearers of sessions without a current one. */
-  #sweep(now: number): void {
-    for (const [sessionId, own] of this.#bySession) {
-      if ([...own.values()].some(({ expiresAt }) => expiresAt > now)) return;
-      for (const hash of [...own.keys()]) this.#remove(own, hash);
-      this.#bySession.delete(sessionId);
-    }
-  }
-}

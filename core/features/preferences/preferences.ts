@@ -1,0 +1,132 @@
+// Preferences of members for the web app. A value that a member has not set is stored as null, so that it
+// follows a later default.
+import { Type, type Static } from 'typebox';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import { plain } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import { defineRoute } from '../../kernel/http/route.ts';
+import { modelOf } from '../../kernel/resource/model.ts';
+import { Closed, described, enumeration, idAndName, idOf, namedSchema } from '../../platform/lib/schema.ts';
+import { member } from '../people/contract.ts';
+import { densities, startPages, themes } from './contract.ts';
+import { holderOf } from './holder.ts';
+
+const defaults = {
+  theme: 'system',
+  density: 'comfortable',
+  singleKeyShortcuts: true,
+  startPage: 'my_issues',
+} as const;
+
+const values = {
+  theme: enumeration('PreferencesTheme', themes, 'Color theme: `system` follows the device.'),
+  density: enumeration('PreferencesDensity', densities, 'Height of the rows of lists.'),
+  singleKeyShortcuts: Type.Boolean({
+    description: 'True if keyboard shortcuts without a modifier key work.',
+  }),
+  startPage: enumeration('PreferencesStartPage', startPages, 'Screen that opens at the root of the web app.'),
+};
+
+const Preferences = namedSchema('Preferences', Closed(values));
+const PreferencesPut = namedSchema(
+  'PreferencesPut',
+  Closed({
+    theme: Type.Optional({ ...values.theme, default: defaults.theme }),
+    density: Type.Optional({ ...values.density, default: defaults.density }),
+    singleKeyShortcuts: Type.Optional({ ...values.singleKeyShortcuts, default: defaults.singleKeyShortcuts }),
+    startPage: Type.Optional({ ...values.startPage, default: defaults.startPage }),
+  }),
+);
+export const PreferencesEvent = namedSchema(
+  'MemberPreferences',
+  Closed({
+    member: described(idAndName(idOf(member.id), 'the member'), 'Member whose preferences these are.'),
+    ...values,
+  }),
+);
+
+type Values = Static<typeof Preferences>;
+type StoredValues = { readonly [K in keyof Values]: Values[K] | null };
+type Stored = StoredValues & {
+  /** Id of the member. */
+  readonly id: string;
+  readonly version: number;
+};
+
+const preferencesModel = modelOf<Stored, Static<typeof PreferencesEvent>>({
+  name: 'member_preferences',
+  table: 'member_preferences',
+  fields: {
+    theme: 'theme',
+    density: 'density',
+    singleKeyShortcuts: {
+      ...plain('single_key_shortcuts'),
+      read: (value) => (value === null ? null : value === 1),
+      write: (value) => (value === null ? null : Number(value)),
+    },
+    startPage: 'start_page',
+  },
+  withoutPrevious: true,
+  toResponse: ({ id, ...stored }, { directory }) => ({
+    member: { id, name: directory.members.get(id)?.name ?? '' },
+    ...withDefaults(stored),
+  }),
+  events: () => ['preferences.updated'],
+});
+
+const withDefaults = (stored: StoredValues): Values => ({
+  theme: stored.theme ?? defaults.theme,
+  density: stored.density ?? defaults.density,
+  singleKeyShortcuts: stored.singleKeyShortcuts ?? defaults.singleKeyShortcuts,
+  startPage: stored.startPage ?? defaults.startPage,
+});
+
+const unset: StoredValues = { theme: null, density: null, singleKeyShortcuts: null, startPage: null };
+
+async function getPreferences(ctx: Context): Promise<Values> {
+  return withDefaults((await preferencesModel.find(ctx, holderOf(ctx))) ?? unset);
+}
+
+/** Omitted values return to their defaults. */
+async function putPreferences(ctx: Context, input: Partial<Values>): Promise<ChangeSet<Values>> {
+  const id = holderOf(ctx);
+  const next = { ...unset, ...input };
+  const known = await preferencesModel.find(ctx, id);
+  const isNew = !known && Object.keys(input).length > 0;
+  const change = known
+    ? preferencesModel.update(known, next, ctx.nowMs())
+    : isNew
+      ? preferencesModel.create({ id, ...next })
+      : null;
+  return { changes: change ? [change] : [], body: withDefaults(next) };
+}
+
+const path = '/api/v1/me/preferences';
+
+export const preferencesRoutes = [
+  defineRoute({
+    method: 'GET',
+    path,
+    name: 'me.preferences.get',
+    summary: 'Get your preferences for the web app',
+    scope: 'preferences:read',
+    limit: 'read',
+    responses: { 200: Preferences },
+    errors: ['forbidden'],
+    read: (ctx) => getPreferences(ctx),
+  }),
+  defineRoute({
+    method: 'PUT',
+    path,
+    name: 'me.preferences.put',
+    summary: 'Replace your preferences for the web app',
+    description: 'Omitted preferences return to their defaults.',
+    scope: 'preferences:write',
+    limit: 'write',
+    body: PreferencesPut,
+    example: { theme: 'dark', density: 'compact' },
+    responses: { 200: Preferences },
+    errors: ['forbidden'],
+    write: (ctx, { body }) => putPreferences(ctx, body),
+  }),
+];

@@ -1,0 +1,72 @@
+// Search for one issue, by identifier or words of the title.
+import { Combobox } from '@base-ui/react/combobox';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { Issue } from '@tatami/sdk/client';
+import { useDeferredValue, useState, type ReactNode, type Ref } from 'react';
+import { titlesQuery } from '../data/directory.ts';
+import { useClient } from '../data/provider.tsx';
+import { text } from '../text/common.ts';
+import { Dialog } from './dialog.tsx';
+import { StateIcon } from './symbols.tsx';
+import styles from './parts.module.css';
+
+type FoundIssue = Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
+
+interface IssueSearchProps {
+  readonly label: string;
+  /** Ids of issues that cannot be picked. */
+  readonly excluded?: readonly string[];
+  readonly onPick: (issue: FoundIssue) => void;
+  readonly ref?: Ref<HTMLInputElement>;
+}
+
+function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): ReactNode {
+  const client = useClient();
+  const [input, setInput] = useState('');
+  const asked = useDeferredValue(input.trim());
+  const { data = [] } = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  const found = asked === '' ? [] : data.filter(({ id }) => !excluded.includes(id));
+  return (
+    <Combobox.Root
+      inline
+      open
+      autoHighlight
+      items={found as FoundIssue[]}
+      filter={null}
+      inputValue={input}
+      onInputValueChange={setInput}
+      value={null as FoundIssue | null}
+      onValueChange={(issue: FoundIssue | null) => issue && onPick(issue)}
+      itemToStringLabel={({ title }: FoundIssue) => title}
+    >
+      <Combobox.Input aria-label={label} placeholder={text.findIssue} ref={ref} autoFocus />
+      {asked !== '' && found.length === 0 && <p className="soft">{text.noMatch}</p>}
+      <Combobox.List aria-label={label}>
+        {(issue: FoundIssue) => (
+          <Combobox.Item key={issue.id} value={issue} className={styles.item}>
+            <StateIcon type={issue.state.type} name={issue.state.name} />
+            <span className="grow cut">
+              {issue.identifier} {issue.title}
+            </span>
+          </Combobox.Item>
+        )}
+      </Combobox.List>
+    </Combobox.Root>
+  );
+}
+
+interface IssueDialogProps extends IssueSearchProps {
+  readonly onClose: () => void;
+  /** Controls above the search. */
+  readonly children?: ReactNode;
+}
+
+/** Dialog that picks one issue. */
+export function IssueDialog({ onClose, children, ...search }: IssueDialogProps): ReactNode {
+  return (
+    <Dialog title={search.label} isOpen onClose={onClose}>
+      {children}
+      <IssueSearch {...search} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,20 @@
+export const text = {
+  favorites: 'Favorites',
+  add: 'Add to favorites',
+  remove: 'Remove from favorites',
+  actionsOf: (title: string) => `Actions of ${title}`,
+  up: 'Move up',
+  down: 'Move down',
+  unavailable: 'Unavailable',
+  startPage: 'Start page',
+  startPages: {
+    my_issues: 'My issues',
+    inbox: 'Inbox',
+    triage: 'Triage',
+    issues: 'Issues',
+    boards: 'Boards',
+    cycles: 'Cycles',
+    projects: 'Projects',
+    releases: 'Releases',
+  },
+} as const;

@@ -1,0 +1,38 @@
+// Adds issues to a release by title and by identifier, and removes one.
+import { api, target } from '../browser.ts';
+import { until, type Visit } from './visit.ts';
+
+export async function releaseSteps({ page, go, look, escape, problems }: Visit): Promise<object> {
+  const { keyboard } = page;
+  const release = target.ids['release']!;
+  const { identifier } = await api('POST', '/issues', { team: 'ENG', title: 'Shipped with the release' });
+  const count = async (): Promise<number> =>
+    (await api<{ issueIds: string[] }>('GET', `/releases/${release}`)).issueIds.length;
+  await go(`/releases/${release}`);
+  const open = page.getByRole('button', { name: 'Add issues' });
+  await open.press('Enter');
+  await escape('Add issues');
+  await open.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Add issues' });
+  const input = dialog.getByRole('textbox', { name: 'Title or identifier' });
+  await input.waitFor();
+  await keyboard.type('nothing like this');
+  await dialog.getByText('No match').waitFor();
+  await input.fill('shipped');
+  await dialog.getByText(`${identifier} Shipped with the release`).waitFor();
+  await look('Add issues');
+  await dialog.getByRole('button', { name: `Add ${identifier}` }).press('Enter');
+  const added = dialog.getByRole('button', { name: `${identifier} is in the release` });
+  await added.waitFor();
+  if (await added.evaluate((button) => button !== document.activeElement)) problems.push('The focus is lost');
+  await input.fill('ENG-7');
+  await dialog.getByRole('button', { name: 'Add ENG-7', exact: true }).press('Enter');
+  await until(async () => (await count()) === 2, 'two issues in the release');
+  await escape('Add issues');
+  const rows = page.getByRole('list', { name: 'Issues', exact: true }).getByRole('listitem');
+  await until(async () => (await rows.count()) === 2, 'two rows');
+  await page.getByRole('button', { name: `Remove ${identifier} from the release` }).press('Enter');
+  await until(async () => (await rows.count()) === 1, 'one row');
+  if (await open.evaluate((button) => button !== document.activeElement)) problems.push('The focus is lost');
+  return { added: 2, left: await count() };
+}
