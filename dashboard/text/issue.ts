@@ -20,7 +20,7 @@ export const text = {
   estimate: 'Estimate',
   dueDate: 'Due date',
   parent: 'Parent',
-  noParent: 'No parent',
+  change: 'Change',
   changeParent: 'Change parent',
   removeParent: (name: string) => `Remove the parent ${name}`,
   creator: 'Created by',

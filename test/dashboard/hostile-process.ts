@@ -82,7 +82,7 @@ results.afterRestart = true;
 await api('PATCH', `/members/${target.member}`, { role: 'guest' });
 await page.locator('html[data-connection=live]').waitFor({ state: 'attached' });
 await page.goto(`${target.url}/api-keys`);
-await page.getByRole('heading', { name: 'API keys' }).waitFor();
+await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
 await page.goto(`${target.url}/webhooks`);
 results.guest = await page.getByRole('alert').first().innerText();
 await api('PATCH', `/members/${target.member}`, { role: 'admin' });

@@ -260,7 +260,7 @@ function ParentField({ issue, onChange }: FieldProps): ReactNode {
           </Link>
         )}
         <Button look="plain" aria-label={text.changeParent} onClick={() => setOpen(true)}>
-          {parent === undefined ? text.noParent : common.edit}
+          {text.change}
         </Button>
       </span>
       {isOpen && (
