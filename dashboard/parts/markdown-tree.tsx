@@ -4,7 +4,8 @@ import type { Heading, Image, ListItem, Nodes, Root, RootContent, Table } from '
 import { createContext, createElement, Fragment, use, useState, type ReactNode } from 'react';
 import { text } from '../text/markdown.ts';
 import { Button } from './button.tsx';
-import { treeOf } from './markdown-trees.ts';
+import { identifier } from './identifier.ts';
+import { useTree } from './markdown-trees.ts';
 import { OwnImages } from './own-images.ts';
 
 /** Deeper parts are left out, because a text of brackets could nest thousands of levels. */
@@ -16,11 +17,12 @@ export interface MarkdownProps {
   readonly onTask?: ((source: string) => void) | undefined;
 }
 
-/** Checks the task at a place in the source. Null where tasks cannot be changed. */
-const TaskChange = createContext<((offset: number) => void) | null>(null);
+/** Returns a function that changes the task at a place in the source; null if it cannot be changed. */
+const TaskChange = createContext<(offset: number) => (() => void) | null>(() => null);
 
 export default function MarkdownTree(props: MarkdownProps): ReactNode {
-  return <Elements root={use(treeOf(props.source))} {...props} />;
+  const root = useTree(props.source);
+  return root === undefined ? <pre>{props.source}</pre> : <Elements root={root} {...props} />;
 }
 
 interface ElementsProps extends MarkdownProps {
@@ -36,19 +38,22 @@ export function Elements({ root, source, onTask }: ElementsProps): ReactNode {
       </>
     );
   placeHeadings(root);
-  return (
-    <TaskChange value={onTask ? (offset) => onTask(withTaskChanged(source, offset)) : null}>
-      {parts(root, 0)}
-    </TaskChange>
-  );
+  const changeOf = (offset: number): (() => void) | null => {
+    const changed = withTaskChanged(source, offset);
+    return changed === null || !onTask ? null : () => onTask(changed);
+  };
+  return <TaskChange value={changeOf}>{parts(root, 0)}</TaskChange>;
 }
 
-/** Returns the source with the first task box after an offset checked, or unchecked. */
-export function withTaskChanged(source: string, offset: number): string {
-  const changed = source
-    .slice(offset)
-    .replace(/\[([ xX\t])\]/, (_, mark: string) => (/x/i.test(mark) ? '[ ]' : '[x]'));
-  return source.slice(0, offset) + changed;
+/** Marker and box of a task in one line. Other forms are rare, and a change of them could change another text. */
+const task = /^((?:[-+*]|\d{1,9}[.)])[ \t]{1,4}\[)([ xX])(?=\][ \t])/;
+
+/** Returns the source with the task at an offset checked, or unchecked; null if there is none in one line. */
+export function withTaskChanged(source: string, offset: number): string | null {
+  const rest = source.slice(offset);
+  if (!task.test(rest)) return null;
+  const change = (_: string, start: string, mark: string): string => start + (mark === ' ' ? 'x' : ' ');
+  return source.slice(0, offset) + rest.replace(task, change);
 }
 
 /** Level of the heading above a text. */
@@ -147,14 +152,15 @@ interface ItemProps {
 }
 
 function Item({ node: { checked, position }, children }: ItemProps): ReactNode {
-  const change = use(TaskChange);
+  const changeOf = use(TaskChange);
+  const change = position?.start.offset === undefined ? null : changeOf(position.start.offset);
   const box = typeof checked === 'boolean' && (
     <input
       type="checkbox"
       aria-label={text.task}
       checked={checked}
       disabled={change === null}
-      onChange={() => change?.(position!.start.offset!)}
+      onChange={() => change?.()}
     />
   );
   return (
@@ -223,8 +229,6 @@ function SafeImage({ image: { url, alt } }: { readonly image: Image }): ReactNod
     </Button>
   );
 }
-
-const identifier = /\b([A-Z][A-Z0-9]{0,9}-[1-9]\d{0,8})\b/;
 
 /** Links identifiers of issues, such as ENG-42. */
 function linked(value: string): ReactNode {

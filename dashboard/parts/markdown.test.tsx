@@ -98,6 +98,7 @@ test('a text with too many parts has no tree', () => {
   const source = 'a\n\n'.repeat(10);
   expect(parse(source, 21)).not.toBeNull();
   expect(parse(source, 20)).toBeNull();
+  expect(parse('A-1 '.repeat(20), 20)).toBeNull();
 });
 
 test('checking a task changes the box of this task alone', () => {
@@ -105,4 +106,6 @@ test('checking a task changes the box of this task alone', () => {
   const first = source.indexOf('- [ ]');
   expect(withTaskChanged(source, first)).toBe(source.replace('- [ ]', '- [x]'));
   expect(withTaskChanged(source, source.indexOf('1. [X]'))).toBe(source.replace('[X]', '[ ]'));
+  expect(withTaskChanged('- [\n  ] a\n- [ ] b', 0)).toBeNull();
+  expect(withTaskChanged('- [x]: /url\n  [ ] pay', 0)).toBeNull();
 });

@@ -175,7 +175,11 @@ function useDraft(preset: Partial<IssueDraft>): DraftState {
     draft,
     team: draft.team === '' ? (teams[0]?.key ?? '') : draft.team,
     change: (part) => setDraft((before) => ({ ...before, ...part })),
-    discard: () => setDraft((before) => ({ ...emptyDraft, team: before.team, projectId: before.projectId })),
+    discard() {
+      // The dialog may close before an effect runs.
+      storeDraft(workspace.id, member.id, null);
+      setDraft((before) => ({ ...emptyDraft, team: before.team, projectId: before.projectId }));
+    },
   };
 }
 
