@@ -56,6 +56,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
   const seen = await runAt<Json>(scene, 'issue-process.ts');
   expect(seen).toMatchObject({
     pressedTwice: 1,
+    afterCreate: '',
     lostAnswer: 1,
     hiddenParent: null,
     typedTitle: 'Typed title',

@@ -24,14 +24,20 @@ const closed = (of: Page): Promise<void> =>
 
 // Two key presses before the dialog renders again.
 await openDialog('Pressed twice');
-await page.evaluate(() => {
-  const press = { key: 'Enter', ctrlKey: true, bubbles: true };
-  const field = document.activeElement!;
-  field.dispatchEvent(new KeyboardEvent('keydown', press));
-  field.dispatchEvent(new KeyboardEvent('keydown', press));
-});
+await page
+  .getByRole('dialog', { name: 'New issue' })
+  .getByRole('textbox', { name: 'Title' })
+  .evaluate((field) => {
+    const press = { key: 'Enter', ctrlKey: true, bubbles: true };
+    field.dispatchEvent(new KeyboardEvent('keydown', press));
+    field.dispatchEvent(new KeyboardEvent('keydown', press));
+  });
 await closed(page);
 results.pressedTwice = await countOf('Pressed twice');
+await page.keyboard.press('c');
+results.afterCreate = await page.getByRole('textbox', { name: 'Title', exact: true }).inputValue();
+await page.keyboard.press('Escape');
+await closed(page);
 
 // The server creates the issue, and its answer is lost.
 const lose = async (route: Route): Promise<void> => {
