@@ -2,7 +2,7 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Issue } from '@tatami/sdk/client';
-import { useDeferredValue, useState, type ReactNode, type Ref } from 'react';
+import { useDeferredValue, useRef, useState, type ReactNode, type Ref } from 'react';
 import { titlesQuery } from '../data/directory.ts';
 import { useClient } from '../data/provider.tsx';
 import { text } from '../text/common.ts';
@@ -39,7 +39,7 @@ function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): R
       onValueChange={(issue: FoundIssue | null) => issue && onPick(issue)}
       itemToStringLabel={({ title }: FoundIssue) => title}
     >
-      <Combobox.Input aria-label={label} placeholder={text.findIssue} ref={ref} autoFocus />
+      <Combobox.Input aria-label={label} placeholder={text.findIssue} ref={ref} />
       {asked !== '' && found.length === 0 && <p className="soft">{text.noMatch}</p>}
       <Combobox.List aria-label={label}>
         {(issue: FoundIssue) => (
@@ -63,10 +63,11 @@ interface IssueDialogProps extends IssueSearchProps {
 
 /** Dialog that picks one issue. */
 export function IssueDialog({ onClose, children, ...search }: IssueDialogProps): ReactNode {
+  const input = useRef<HTMLInputElement>(null);
   return (
-    <Dialog title={search.label} isOpen onClose={onClose}>
+    <Dialog title={search.label} isOpen onClose={onClose} initialFocus={input}>
       {children}
-      <IssueSearch {...search} />
+      <IssueSearch {...search} ref={input} />
     </Dialog>
   );
 }

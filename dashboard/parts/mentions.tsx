@@ -2,6 +2,8 @@
 import type { Member } from '@tatami/sdk/client';
 import {
   useId,
+  useLayoutEffect,
+  useRef,
   useState,
   type ChangeEvent,
   type ComponentProps,
@@ -43,6 +45,12 @@ export function MentionArea({ value, onChange, onKeyDown, ...props }: MentionAre
   const listId = useId();
   const members = useMembers();
   const [open, setOpen] = useState<Open | null>(null);
+  const caret = useRef<{ readonly area: HTMLTextAreaElement; readonly at: number } | null>(null);
+  // A changed value moves the caret to the end, and the next key may follow at once.
+  useLayoutEffect(() => {
+    if (caret.current) caret.current.area.setSelectionRange(caret.current.at, caret.current.at);
+    caret.current = null;
+  });
   const found = open ? members.filter(({ name }) => startsWith(name, open.name)).slice(0, shownMax) : [];
   const isUnique = (name: string): boolean => members.filter((one) => one.name === name).length === 1;
   const pick = (index: number): void => {
@@ -52,9 +60,7 @@ export function MentionArea({ value, onChange, onKeyDown, ...props }: MentionAre
     const before = value.slice(0, open!.start) + mention;
     onChange(before + value.slice(open!.end));
     setOpen(null);
-    // A changed value moves the caret to the end.
-    const area = document.activeElement as HTMLTextAreaElement;
-    requestAnimationFrame(() => area.setSelectionRange(before.length, before.length));
+    caret.current = { area: document.activeElement as HTMLTextAreaElement, at: before.length };
   };
   const change = ({ target }: ChangeEvent<HTMLTextAreaElement>): void => {
     onChange(target.value);

@@ -58,6 +58,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     pressedTwice: 1,
     afterCreate: '',
     lostAnswer: 1,
+    attached: ['note.txt'],
     hiddenParent: null,
     typedTitle: 'Typed title',
     afterReload: '- [ ] first task\n- [ ] second task',

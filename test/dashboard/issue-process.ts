@@ -54,6 +54,20 @@ await page.getByRole('button', { name: 'Create issue' }).click();
 await closed(page);
 results.lostAnswer = await countOf('Lost answer');
 
+// A file that is attached while the issue is reported.
+await openDialog('With a file');
+const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('note') };
+await page.getByRole('dialog', { name: 'New issue' }).locator('input[type=file]').setInputFiles(note);
+await page.getByRole('button', { name: 'Create issue' }).click();
+await closed(page);
+const byTitle = encodeURIComponent(JSON.stringify({ title: { eq: 'With a file' } }));
+const reported = await api<{ data: { id: string }[] }>('GET', `/issues?filter=${byTitle}`);
+const attached = await api<{ data: { title: string }[] }>(
+  'GET',
+  `/issues/${reported.data[0]!.id}/attachments`,
+);
+results.attached = attached.data.map((one) => one.title);
+
 // A draft that began as a sub-issue and is continued elsewhere.
 await page.goto(`${target.url}/issues/ENG-30`);
 await isSettled(page);

@@ -11,18 +11,20 @@ import {
   type RefObject,
 } from 'react';
 import { useTeams } from '../../data/directory.ts';
-import { useClient, useSession } from '../../data/provider.tsx';
+import { useApp, useSession } from '../../data/provider.tsx';
+import { startUpload } from '../../data/uploads.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { MarkdownField } from '../../parts/markdown-field.tsx';
 import { messageOf } from '../../parts/states.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text } from '../../text/create.ts';
 import type { Preset } from './create.tsx';
 import { emptyDraft, requestOf, storedDraft, storeDraft, type IssueDraft } from './draft.ts';
 import { DraftFields } from './draft-fields.tsx';
+import { Files, takesFiles } from './files.tsx';
 import { Similar } from './similar.tsx';
 
 const TemplatesDialog = lazy(() => import('./templates.tsx'));
@@ -41,8 +43,10 @@ export default function CreateDialog({
   const titleInput = useRef<HTMLInputElement>(null);
   const [another, setAnother] = useState(false);
   const [areTemplatesOpen, setTemplates] = useState(false);
-  const { create, error, isSending } = useCreate(requestOf(draft, team, parent?.id ?? ''), () => {
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const { create, error, isSending } = useCreate(requestOf(draft, team, parent?.id ?? ''), files, () => {
     discard();
+    setFiles([]);
     if (!another) onClose();
     else titleInput.current?.focus();
   });
@@ -54,6 +58,7 @@ export default function CreateDialog({
       <form
         className="stack"
         onKeyDown={onKey}
+        {...takesFiles((added) => setFiles([...files, ...added]))}
         onSubmit={(event) => {
           event.preventDefault();
           void create();
@@ -62,6 +67,7 @@ export default function CreateDialog({
         {parent && <ParentRow parent={parent} onRemove={() => setParent(undefined)} />}
         <Texts draft={draft} error={error} titleInput={titleInput} onChange={change} />
         <DraftFields draft={draft} team={team} onChange={change} onTemplates={() => setTemplates(true)} />
+        <Files files={files} onChange={setFiles} />
         <p id="create-problem" role="alert" className={error === null ? '' : 'notice problem'}>
           {error}
         </p>
@@ -195,8 +201,8 @@ function problemOf(reason: unknown): string {
   return reason.code === 'idempotency_key_reused' ? text.createdBefore : messageOf(reason);
 }
 
-function useCreate(request: IssueCreate, onDone: () => void) {
-  const client = useClient();
+function useCreate(request: IssueCreate, files: readonly File[], onDone: () => void) {
+  const { client, token } = useApp();
   const navigate = useNavigate();
   const [error, setError] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
@@ -214,6 +220,7 @@ function useCreate(request: IssueCreate, onDone: () => void) {
     try {
       const { identifier, id } = await client.issues.create(request, { idempotencyKey });
       unanswered.current = null;
+      await Promise.all(files.map((file) => startUpload(token, id, file).done.catch(notifyProblem)));
       const name = identifier ?? id;
       const open = (): void => void navigate({ to: '/issues/$identifier', params: { identifier: name } });
       notify(text.created(name), { label: text.open, run: open });

@@ -87,7 +87,7 @@ function Plan({ draft, team, onChange }: Omit<DraftFieldsProps, 'onTemplates'>):
       {cycles.length > 0 && (
         <Picker
           label={text.cycle}
-          choices={[none(common.none), ...cycles.map(named)]}
+          choices={[none(text.noCycle), ...cycles.map(named)]}
           value={draft.cycleId}
           onPick={(cycleId) => onChange({ cycleId })}
         />

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { Attachment, Client } from '@tatami/sdk/client';
 import { useState } from 'react';
 import { queryClient, useApp, useClient } from '../../data/provider.tsx';
+import { startUpload, type Upload as Started } from '../../data/uploads.ts';
 import { notifyProblem } from '../../parts/toast.tsx';
-import { text } from '../../text/issue.ts';
 
 /** Types of the images that the server shows if their bytes are those of an image. */
 const safeImages: ReadonlySet<string> = new Set([
@@ -32,52 +32,24 @@ interface Uploads {
 
 let nextId = 1;
 
-/** `fetch` reports no progress of an upload, so uploads use XMLHttpRequest. */
 export function useUploads(issueId: string, onDone: () => void): Uploads {
   const { token } = useApp();
-  const [running, setRunning] = useState<readonly (Upload & { readonly request: XMLHttpRequest })[]>([]);
-  const send = async (file: File): Promise<void> => {
+  const [running, setRunning] = useState<readonly (Upload & Pick<Started, 'cancel'>)[]>([]);
+  const start = (file: File): void => {
     const id = nextId++;
-    const request = new XMLHttpRequest();
-    const end = (): void => setRunning((before) => before.filter((one) => one.id !== id));
-    request.upload.onprogress = ({ loaded, total }) => {
-      const percent = Math.round((100 * loaded) / total);
-      setRunning((before) => before.map((one) => (one.id === id ? { ...one, percent } : one)));
-    };
-    let isCanceled = false;
-    request.onabort = () => (isCanceled = true);
-    request.onloadend = () => {
-      end();
-      if (request.status >= 200 && request.status < 300) onDone();
-      else if (request.status !== 0) notifyProblem(new Error(problemOf(request.responseText)));
-      else if (!isCanceled) notifyProblem(new Error(text.uploadFailed(file.name)));
-    };
-    setRunning((before) => [...before, { id, name: file.name, percent: 0, request }]);
-    const query = new URLSearchParams({ name: file.name });
-    request.open(
-      'POST',
-      `/api/v1/issues/${encodeURIComponent(issueId)}/attachments/upload?${query.toString()}`,
+    const { done, cancel } = startUpload(token, issueId, file, (percent) =>
+      setRunning((before) => before.map((one) => (one.id === id ? { ...one, percent } : one))),
     );
-    request.setRequestHeader('authorization', `Bearer ${await token()}`);
-    request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type);
-    request.setRequestHeader('idempotency-key', crypto.randomUUID());
-    request.send(file);
+    setRunning((before) => [...before, { id, name: file.name, percent: 0, cancel }]);
+    void done
+      .then(onDone, notifyProblem)
+      .finally(() => setRunning((before) => before.filter((one) => one.id !== id)));
   };
   return {
     uploads: running,
-    upload: (files) => {
-      for (const file of files) void send(file);
-    },
-    cancel: (id) => running.find((one) => one.id === id)?.request.abort(),
+    upload: (files) => files.forEach(start),
+    cancel: (id) => running.find((one) => one.id === id)?.cancel(),
   };
-}
-
-function problemOf(body: string): string {
-  try {
-    return (JSON.parse(body) as { error: { message: string } }).error.message;
-  } catch {
-    return body;
-  }
 }
 
 export interface FileUrl {
