@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { both, conditionsOf, filterOf } from './filter.ts';
+import { both, changedFilter, conditionsOf, filterOf } from './filter.ts';
 
 test.each([
   [{ state: ['wfs_1', 'wfs_2'] }],
@@ -29,4 +29,19 @@ test('a condition that no chip can show is retained', () => {
 test('no conditions are no filter', () => {
   expect(filterOf([])).toBeUndefined();
   expect(both(undefined, { team: 'ENG' })).toEqual({ team: 'ENG' });
+});
+
+const ofView = { and: [{ team: 'ENG' }, { priority: ['high'] }] };
+
+test.each([
+  ['other conditions', { team: 'ENG' }, { team: 'ENG' }],
+  ['no conditions', undefined, {}],
+  ['the same conditions', { and: [{ team: ['ENG'] }, { priority: ['high'] }] }, undefined],
+  ['the same conditions in another order', { and: [{ priority: 'high' }, { team: 'ENG' }] }, undefined],
+])('for a view, the address of %s has the filter only if it differs', (_, filter, inAddress) => {
+  expect(changedFilter(filter, ofView)).toEqual(inAddress);
+});
+
+test('a view without conditions has no filter in the address', () => {
+  expect(changedFilter(undefined, {})).toBeUndefined();
 });

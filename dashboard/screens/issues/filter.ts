@@ -90,6 +90,18 @@ export function filterOf(conditions: readonly Condition[]): FilterTree | undefin
   return trees.length === 1 ? trees[0] : { and: trees };
 }
 
+/** Contents of the conditions in no particular order, because all of them apply. */
+const contentOf = (tree: FilterTree | undefined): string =>
+  JSON.stringify(conditionsOf(tree).map((one) => JSON.stringify(treeOf(one))).sort());
+
+/**
+ * Returns what the address of a view has as its filter.
+ * @returns undefined for the filter of the view; `{}` without conditions
+ */
+export function changedFilter(filter: FilterTree | undefined, ofView: FilterTree): FilterTree | undefined {
+  return contentOf(filter) === contentOf(ofView) ? undefined : (filter ?? {});
+}
+
 /** Returns a filter for issues that match both; either may be absent. */
 export function both(a: FilterTree | undefined, b: FilterTree | undefined): FilterTree | undefined {
   if (!a || !b) return a ?? b;
