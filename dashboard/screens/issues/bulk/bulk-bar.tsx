@@ -14,7 +14,7 @@ import styles from '../issues.module.css';
 
 interface BulkBarProps {
   readonly issues: readonly ListedIssue[];
-  /** Number of issues of the list, if it has more than are loaded. */
+  /** Number of issues of the list; null if all are selected. */
   readonly more: number | null;
   readonly onAll: () => Promise<void>;
   readonly onAsk: (change: BulkChange) => void;
