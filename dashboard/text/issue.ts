@@ -30,6 +30,7 @@ export const text = {
   linkCopied: 'Link copied.',
   deleteIssue: 'Delete issue',
   deleted: (identifier: string) => `${identifier} was deleted.`,
+  restored: (identifier: string) => `${identifier} was restored.`,
   openPage: 'Open as page',
   subscribe: 'Subscribe',
   unsubscribe: 'Unsubscribe',
@@ -86,6 +87,7 @@ export const text = {
   react: 'Add reaction',
   reaction: (emoji: string, count: number, names: string) => `${emoji} ${count}: ${names}`,
   commentDeleted: 'Comment deleted.',
+  commentRestored: 'Comment restored.',
   somebody: 'Somebody',
   created: (actor: string) => `${actor} created the issue`,
   changed: (actor: string, field: string, from: string, to: string) =>

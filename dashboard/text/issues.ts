@@ -127,6 +127,7 @@ export const text = {
   moreChanges: (count: number) => `and ${count} more`,
   changed: (count: number) => `${count} ${count === 1 ? 'issue' : 'issues'} changed.`,
   deleted: (count: number) => `${count} ${count === 1 ? 'issue' : 'issues'} deleted.`,
+  undone: (count: number) => `Change of ${count} ${count === 1 ? 'issue' : 'issues'} undone.`,
   checking: 'Checking what changes',
   changing: 'Changing issues',
   undoing: 'Undoing the change',

@@ -29,7 +29,7 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
     if (!isDeleted) return;
     notify(text.deleted(name), {
       label: common.undo,
-      run: () => void write((client) => client.issues.restore(issue.id)),
+      run: () => void write((client) => client.issues.restore(issue.id), text.restored(name)),
     });
     void navigate({ to: '/issues' });
   };

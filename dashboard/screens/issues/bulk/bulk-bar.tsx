@@ -24,7 +24,7 @@ interface BulkBarProps {
 export default function BulkBar({ issues, more, onAll, onAsk, onClear }: BulkBarProps): ReactNode {
   const set = (update: IssueUpdate): void => onAsk({ kind: 'set', set: update });
   return (
-    <div className={styles.bulk} role="region" aria-label={text.bulk}>
+    <div className={styles.bulk} data-bar="bottom" role="region" aria-label={text.bulk}>
       <span role="status">{text.selected(issues.length)}</span>
       {more !== null && <AllButton count={more} onAll={onAll} />}
       <Fields issues={issues} onSet={set} />
