@@ -66,7 +66,12 @@ function Fields({
 }): ReactNode {
   const teams = new Set(issues.map(({ team }) => team.key));
   const members = useMembers().map(named);
-  const labels = useLabels().map(named);
+  const isOnAll = (id: string): boolean =>
+    issues.every(({ labels: all }) => all.some((label) => label.id === id));
+  const labels = useLabels().map(({ id, name }) => ({
+    id,
+    name: isOnAll(id) ? text.removeLabel(name) : name,
+  }));
   const projects = useProjects().map(named);
   const cycles = useCycles().filter(({ team }) => teams.has(team));
   return (
@@ -90,10 +95,10 @@ function Fields({
         onPick={(priority) => onSet({ priority: priority as ListedIssue['priority'] })}
       />
       <Picker
-        label={text.addLabel}
+        label={text.setLabel}
         choices={labels}
         value={null}
-        onPick={(id) => onSet({ addLabels: [id] })}
+        onPick={(id) => onSet(isOnAll(id) ? { removeLabels: [id] } : { addLabels: [id] })}
       />
       <Picker
         label={text.setProject}

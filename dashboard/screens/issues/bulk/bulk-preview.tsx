@@ -94,7 +94,7 @@ export function useBulk(onGone: () => void): Bulk {
         change,
       );
     };
-    setStep({ kind: 'preview', change, all: issues.length, outcome, onApply });
+    setStep({ kind: 'preview', change, issues, outcome, onApply });
   };
   const dialog = step && (
     <Suspense>
