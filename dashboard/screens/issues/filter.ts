@@ -92,7 +92,11 @@ export function filterOf(conditions: readonly Condition[]): FilterTree | undefin
 
 /** Contents of the conditions in no particular order, because all of them apply. */
 const contentOf = (tree: FilterTree | undefined): string =>
-  JSON.stringify(conditionsOf(tree).map((one) => JSON.stringify(treeOf(one))).sort());
+  JSON.stringify(
+    conditionsOf(tree)
+      .map((one) => JSON.stringify(treeOf(one)))
+      .sort(),
+  );
 
 /**
  * Returns what the address of a view has as its filter.

@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test';
 import type { GridRow } from './grid.tsx';
 import { extended } from './selection.ts';
 
-const rows = ['a', 'b', 'c', 'd', 'e'].map(
-  (id): GridRow => ({ kind: 'issue', issue: { id } as never, id }),
-);
+const rows = ['a', 'b', 'c', 'd', 'e'].map((id): GridRow => ({ kind: 'issue', issue: { id } as never, id }));
 const group = { kind: 'group', group: {} as never, isCollapsed: false } as const;
 
 const after = (before: string, anchor: number, from: number, to: number, of: readonly GridRow[] = rows) =>
