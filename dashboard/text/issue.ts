@@ -26,8 +26,6 @@ export const text = {
   creator: 'Created by',
   team: 'Team',
   moveTo: 'Move to…',
-  copyLink: 'Copy link',
-  linkCopied: 'Link copied.',
   deleteIssue: 'Delete issue',
   deleted: (identifier: string) => `${identifier} was deleted.`,
   restored: (identifier: string) => `${identifier} was restored.`,

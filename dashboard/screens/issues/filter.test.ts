@@ -21,6 +21,12 @@ test('short forms of the filter language become chips', () => {
   ]);
 });
 
+test('a missing value among others is the choice for it', () => {
+  const chip = { field: 'assignee', test: 'in', values: ['mem_1', 'none'] } as const;
+  expect(conditionsOf({ assignee: ['mem_1', null] })).toEqual([chip]);
+  expect(filterOf([chip])).toEqual({ assignee: ['mem_1', 'none'] });
+});
+
 test('a condition that no chip can show is retained', () => {
   const tree = { not: { label: 'bug' } };
   expect(conditionsOf(tree)).toEqual([{ tree }]);

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { queryClient, useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { CopyLink } from '../../parts/copy-link.tsx';
 import { FailedScreen, Loading } from '../../parts/states.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
@@ -32,6 +33,7 @@ export default function ViewScreen(): ReactNode {
       actions={
         <>
           <Star type="view" id={id} />
+          <CopyLink url={view.data.url} />
           <Actions view={view.data} search={search} />
           <ViewsMenu />
         </>
