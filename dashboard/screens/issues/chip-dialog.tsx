@@ -85,17 +85,19 @@ function Values({ label, choices, values, onPick }: ValuesProps): ReactNode {
       isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
     >
       <Combobox.Input aria-label={label} placeholder={common.search} />
-      <p>{chosen.map(({ name }) => name).join(', ')}</p>
-      <Combobox.Empty className="soft">{common.noMatch}</Combobox.Empty>
-      <Combobox.List aria-label={label} className="scroll-box">
-        {(choice: Choice) => (
-          <Combobox.Item key={choice.id} value={choice} className={styles.item}>
-            {choice.icon}
-            <span className="grow cut">{choice.name}</span>
-            <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
-          </Combobox.Item>
-        )}
-      </Combobox.List>
+      {chosen.length > 0 && <p>{chosen.map(({ name }) => name).join(', ')}</p>}
+      <div>
+        <Combobox.Empty className="soft">{common.noMatch}</Combobox.Empty>
+        <Combobox.List aria-label={label} className="scroll-box">
+          {(choice: Choice) => (
+            <Combobox.Item key={choice.id} value={choice} className={styles.item}>
+              {choice.icon}
+              <span className="grow cut">{choice.name}</span>
+              <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
+            </Combobox.Item>
+          )}
+        </Combobox.List>
+      </div>
     </Combobox.Root>
   );
 }

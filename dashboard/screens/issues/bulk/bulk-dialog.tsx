@@ -136,8 +136,8 @@ function ChangeTable({ isDeletion, changes, issues }: ChangeTableProps): ReactNo
                 <th scope="row">
                   {identifier} {titles.get(id)}
                 </th>
-                {!isDeletion && <td>{valuesText(Object.values(fields).map(({ from }) => from))}</td>}
-                {!isDeletion && <td>{valuesText(Object.values(fields).map(({ to }) => to))}</td>}
+                {!isDeletion && <td>{fieldsText(fields, 'from')}</td>}
+                {!isDeletion && <td>{fieldsText(fields, 'to')}</td>}
               </tr>
             ))}
           </tbody>
@@ -153,6 +153,14 @@ function ChangeTable({ isDeletion, changes, issues }: ChangeTableProps): ReactNo
     </>
   );
 }
+
+const fieldsText = (fields: Outcome['changes'][number]['changes'], side: 'from' | 'to'): string =>
+  Object.entries(fields)
+    .map(([field, values]) => (field === 'priority' ? priorityText(values[side]) : valueText(values[side])))
+    .join(', ');
+
+const priorityText = (value: unknown): string =>
+  common.priorities[value as keyof typeof common.priorities] ?? valueText(value);
 
 const valuesText = (values: readonly unknown[]): string => values.map(valueText).join(', ');
 
