@@ -19,6 +19,9 @@ let toasts: readonly Toast[] = [];
 let nextId = 1;
 const listeners = new Set<() => void>();
 const shownMs = 6_000;
+/** An action needs time to be read, decided on and reached. */
+const actionMs = 20_000;
+const retryMs = 1_000;
 
 function set(next: readonly Toast[]): void {
   toasts = next;
@@ -27,11 +30,20 @@ function set(next: readonly Toast[]): void {
 
 const remove = (id: number): void => set(toasts.filter((toast) => toast.id !== id));
 
+/** Removes a message after its time, but not while the pointer or the focus is on it. */
+function removeAfter(ms: number, id: number): void {
+  setTimeout(() => {
+    const isUsed = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`) !== null;
+    if (isUsed) removeAfter(retryMs, id);
+    else remove(id);
+  }, ms);
+}
+
 function add(toast: Omit<Toast, 'id'>): void {
   const id = nextId++;
   set([...toasts.slice(-2), { ...toast, id }]);
   // A problem stays until it is closed, because its reader may need it.
-  if (!toast.isProblem) setTimeout(() => remove(id), shownMs);
+  if (!toast.isProblem) removeAfter(toast.action ? actionMs : shownMs, id);
 }
 
 /** Shows a message, with an action such as undo. */
@@ -59,7 +71,7 @@ export function Toasts(): ReactNode {
   return (
     <div className={styles.toasts} role="status" aria-live="polite">
       {shown.map(({ id, message, isProblem, action }) => (
-        <div key={id} className={`${styles.toast} ${isProblem ? 'notice problem' : ''}`}>
+        <div key={id} data-toast={id} className={`${styles.toast} ${isProblem ? 'notice problem' : ''}`}>
           <span className="grow">{message}</span>
           {action && (
             <Button

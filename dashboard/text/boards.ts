@@ -67,10 +67,12 @@ export const text = {
   move: 'Move',
   readOnly: 'Your role may not move cards. Arrow keys move between cards. Enter opens the issue.',
   keys: 'Space picks the card up. Arrow keys move between cards. Enter opens the issue.',
+  carryingKeys: 'Arrow keys move the card. Space drops it. Escape cancels.',
   pickedUp: (card: string) => `${card} picked up. Arrow keys move it, Space drops it, Escape cancels.`,
   at: (card: string, column: string, lane: string | null, position: number, count: number) =>
     `${card} in ${column}${lane === null ? '' : `, ${lane}`}, position ${position} of ${count}.`,
   dropped: (card: string, column: string) => `${card} moved to ${column}.`,
+  movedBack: (card: string, column: string) => `${card} moved back to ${column}.`,
   overLimit: (column: string, count: number, limit: number) =>
     `${column} has ${count} cards, limit ${limit}.`,
   notMoved: (card: string) => `${card} was not moved.`,

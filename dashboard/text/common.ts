@@ -18,6 +18,8 @@ export const text = {
   more: 'More actions',
   copied: 'Copied',
   copy: 'Copy',
+  copyLink: 'Copy link',
+  linkCopied: 'Link copied.',
   noAssignee: 'No assignee',
   noProject: 'No project',
   notFound: 'Page not found',

@@ -33,6 +33,7 @@ export const text = {
   archive: 'Archive',
   unarchive: 'Move back to inbox',
   archived: 'Archived',
+  undone: 'The change was undone',
   unarchived: 'Moved back to the inbox',
   snooze: 'Snooze',
   endSnooze: 'End snooze',

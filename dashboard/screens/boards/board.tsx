@@ -4,6 +4,7 @@ import { ApiCallError, type Board } from '@tatami/sdk/client';
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { useClient, useMay } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
+import { CopyLink } from '../../parts/copy-link.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
 import { Star } from '../favorites/star.tsx';
@@ -42,6 +43,7 @@ function Loaded({ board, open, state }: LoadedProps): ReactNode {
   const actions = (
     <>
       <Star type="board" id={board.id} />
+      <CopyLink url={board.url} />
       {mayChange && <Button onClick={() => setEditing(true)}>{text.settings}</Button>}
     </>
   );

@@ -1,7 +1,9 @@
 // Columns of a board, with moves by mouse, by key and by the dialog.
 import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { notify } from '../../parts/toast.tsx';
 import { text } from '../../text/boards.ts';
+import { text as common } from '../../text/common.ts';
 import styles from './board.module.css';
 import { nameOf } from './card.tsx';
 import { ColumnView, type ColumnActions } from './column.tsx';
@@ -22,9 +24,18 @@ interface ColumnsProps {
   readonly peek: (onClose: () => void) => ReactNode;
 }
 
-/** Moves a card, and announces the result. */
+/** Moves a card, and reports the result with an undo. */
 function useMoves({ open, state }: Pick<ColumnsProps, 'open' | 'state'>) {
   const [message, setMessage] = useState('');
+  const current = useRef(state);
+  current.current = state;
+  const undo = async (card: Card, from: Place, to: Place): Promise<void> => {
+    // Other cards may have moved meanwhile.
+    const at = placeOf(current.current, card.id, to.column) ?? to;
+    const isBack = await open.move(card, at, from);
+    if (isBack) notify(text.movedBack(nameOf(card), titleOf(current.current, from.column)));
+    else setMessage(text.notMoved(nameOf(card)));
+  };
   const move = async (card: Card, from: Place, to: Place): Promise<boolean> => {
     const title = titleOf(state, to.column);
     const isMoved = await open.move(card, from, to);
@@ -36,8 +47,11 @@ function useMoves({ open, state }: Pick<ColumnsProps, 'open' | 'state'>) {
     const count = (target?.count ?? 0) + Number(from.column !== to.column);
     const limit = target?.limit ?? null;
     const isOver = limit !== null && count > limit;
-    setMessage(
+    // The message is announced, too.
+    setMessage('');
+    notify(
       [text.dropped(nameOf(card), title), ...(isOver ? [text.overLimit(title, count, limit)] : [])].join(' '),
+      { label: common.undo, run: () => void undo(card, from, to) },
     );
     return true;
   };
@@ -79,9 +93,6 @@ export function Columns({ open, state: read, isManual, mayMove, peek }: ColumnsP
   const shown = keyboard.shown ?? state;
   return (
     <div className={styles.split}>
-      <p id="board-keys" className="only-read">
-        {mayMove ? text.keys : text.readOnly}
-      </p>
       <div className={styles.area} onKeyDown={keyboard.onKeyDown}>
         <div ref={element} className={styles.board} data-lanes={state.lanes !== null}>
           {(shown.lanes ?? [null]).map((lane) => (
@@ -105,6 +116,9 @@ export function Columns({ open, state: read, isManual, mayMove, peek }: ColumnsP
       <div role="status" aria-live="assertive" className="only-read">
         {message}
       </div>
+      <p id="board-keys" className={styles.keys}>
+        {keyboard.carried ? text.carryingKeys : mayMove ? text.keys : text.readOnly}
+      </p>
       <Suspense fallback={null}>
         {moving && mayMove && (
           <MoveDialog

@@ -69,7 +69,10 @@ function useChange(item: InboxItem) {
       });
     const changed = await send(patch);
     if (!changed || done === undefined) return;
-    notify(done, undo ? { label: common.undo, run: () => void send(undo) } : null);
+    const takeBack = async (body: InboxItemPatch): Promise<void> => {
+      if (await send(body)) notify(text.undone);
+    };
+    notify(done, undo ? { label: common.undo, run: () => void takeBack(undo) } : null);
   };
 }
 

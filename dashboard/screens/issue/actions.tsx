@@ -19,7 +19,7 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
   const name = issue.identifier ?? issue.id;
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(issue.url ?? location.href);
-    notify(text.linkCopied);
+    notify(common.linkCopied);
   };
   const remove = async (): Promise<void> => {
     const isDeleted = await write(async (client) => {
@@ -29,7 +29,7 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
     if (!isDeleted) return;
     notify(text.deleted(name), {
       label: common.undo,
-      run: () => void write((client) => client.issues.restore(issue.id)),
+      run: () => void write((client) => client.issues.restore(issue.id), text.restored(name)),
     });
     void navigate({ to: '/issues' });
   };
@@ -51,7 +51,7 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
         </Menu>
       )}
       <Menu label={common.more} button={<Icon name="more" />} look="plain">
-        <MenuItem onSelect={() => void copy()}>{text.copyLink}</MenuItem>
+        <MenuItem onSelect={() => void copy()}>{common.copyLink}</MenuItem>
         <MenuItem onSelect={() => void remove()}>{text.deleteIssue}</MenuItem>
       </Menu>
     </>

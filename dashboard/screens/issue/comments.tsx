@@ -80,7 +80,10 @@ function CommentView({
     if (!isDeleted) return;
     notify(text.commentDeleted, {
       label: common.undo,
-      run: () => void write((client) => client.comments.restore(id)).then(() => refreshComments(issueId)),
+      run: () =>
+        void write((client) => client.comments.restore(id), text.commentRestored).then(() =>
+          refreshComments(issueId),
+        ),
     });
     await refreshComments(issueId);
   };

@@ -1,8 +1,11 @@
 // Form for one filter of a list.
+import { Combobox } from '@base-ui/react/combobox';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import { MultiPicker, type Choice } from '../../parts/picker.tsx';
+import type { Choice } from '../../parts/picker.tsx';
+import styles from '../../parts/parts.module.css';
+import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
 import { useFilterChoices } from './choices.tsx';
 import type { Chip, ChipField, ChipTest } from './filter.ts';
@@ -43,7 +46,7 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
           onPick={(picked) => setTest(picked as ChipTest)}
         />
         {test !== 'none' && choices && (
-          <MultiPicker label={text.fields[field]} choices={choices} values={values} onPick={setValues} />
+          <Values label={text.fields[field]} choices={choices} values={values} onPick={setValues} />
         )}
         {test !== 'none' && !choices && (
           <TextField
@@ -56,6 +59,46 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
         )}
       </Form>
     </Dialog>
+  );
+}
+
+interface ValuesProps {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly values: readonly string[];
+  readonly onPick: (ids: readonly string[]) => void;
+}
+
+/** Searchable list within the dialog: a popup would cover its buttons. */
+function Values({ label, choices, values, onPick }: ValuesProps): ReactNode {
+  const chosen = choices.filter(({ id }) => values.includes(id));
+  return (
+    <Combobox.Root
+      inline
+      open
+      multiple
+      autoHighlight
+      items={choices as Choice[]}
+      value={chosen}
+      onValueChange={(picked: Choice[]) => onPick(picked.map(({ id }) => id))}
+      itemToStringLabel={({ name }: Choice) => name}
+      isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
+    >
+      <Combobox.Input aria-label={label} placeholder={common.search} />
+      {chosen.length > 0 && <p>{chosen.map(({ name }) => name).join(', ')}</p>}
+      <div>
+        <Combobox.Empty className="soft">{common.noMatch}</Combobox.Empty>
+        <Combobox.List aria-label={label} className="scroll-box">
+          {(choice: Choice) => (
+            <Combobox.Item key={choice.id} value={choice} className={styles.item}>
+              {choice.icon}
+              <span className="grow cut">{choice.name}</span>
+              <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
+            </Combobox.Item>
+          )}
+        </Combobox.List>
+      </div>
+    </Combobox.Root>
   );
 }
 

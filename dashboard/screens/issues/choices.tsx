@@ -3,6 +3,7 @@ import { useMembers, useCycles, useLabels, useProjects, useStates, useTeams } fr
 import type { Choice } from '../../parts/picker.tsx';
 import { PriorityIcon, StateIcon } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
+import { text } from '../../text/issues.ts';
 import type { ChipField } from './filter.ts';
 
 export const priorityChoices: readonly Choice[] = (['urgent', 'high', 'medium', 'low', 'none'] as const).map(
@@ -23,18 +24,21 @@ export function useStateChoices(team?: string): readonly Choice[] {
 
 const named = ({ id, name }: { readonly id: string; readonly name: string }): Choice => ({ id, name });
 
+/** The filter language has `none` for a missing value. */
+const none = (field: keyof typeof text.noValue): Choice => ({ id: 'none', name: text.noValue[field] });
+
 /** Choices by the field of a filter; fields without a list are absent. */
 export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly Choice[]>>> {
   const members = useMembers().map(named);
   return {
     state: useStateChoices(),
-    assignee: members,
+    assignee: [none('assignee'), ...members],
     creator: members,
     priority: priorityChoices,
-    label: useLabels().map(named),
+    label: [none('label'), ...useLabels().map(named)],
     team: useTeams().map(named),
-    project: useProjects().map(named),
-    cycle: useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` })),
+    project: [none('project'), ...useProjects().map(named)],
+    cycle: [none('cycle'), ...useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` }))],
   };
 }
 

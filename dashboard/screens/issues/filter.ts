@@ -50,13 +50,16 @@ export function conditionsOf(tree: FilterTree | undefined): readonly Condition[]
   });
 }
 
+/** In a list, `none` and null are the same. */
+const valueOf = (value: unknown): string => (value === null ? 'none' : String(value));
+
 function chipOf(name: string, value: unknown): Chip | null {
   const field = chipFields.find((one) => one === name);
   if (!field) return null;
   if (value === null) return { field, test: 'none', values: [] };
   if (typeof value === 'string' || typeof value === 'number')
     return { field, test: 'in', values: [String(value)] };
-  if (Array.isArray(value)) return { field, test: 'in', values: value.map(String) };
+  if (Array.isArray(value)) return { field, test: 'in', values: value.map(valueOf) };
   return testedChip(field, Object.entries(value as object));
 }
 
@@ -68,7 +71,7 @@ function testedChip(field: ChipField, [first, ...more]: readonly [string, unknow
   const [name, operand] = first;
   if (name === 'eq' && operand === null) return { field, test: 'none', values: [] };
   const test = tests.find((one) => one === name);
-  return test ? { field, test, values: [operand].flat().map(String) } : null;
+  return test ? { field, test, values: [operand].flat().map(valueOf) } : null;
 }
 
 const isNumeric = (field: ChipField): boolean => field === 'estimate';
@@ -88,6 +91,22 @@ export function filterOf(conditions: readonly Condition[]): FilterTree | undefin
   const trees = conditions.map(treeOf);
   if (trees.length === 0) return undefined;
   return trees.length === 1 ? trees[0] : { and: trees };
+}
+
+/** Contents of the conditions in no particular order, because all of them apply. */
+const contentOf = (tree: FilterTree | undefined): string =>
+  JSON.stringify(
+    conditionsOf(tree)
+      .map((one) => JSON.stringify(treeOf(one)))
+      .sort(),
+  );
+
+/**
+ * Returns what the address of a view has as its filter.
+ * @returns undefined for the filter of the view; `{}` without conditions
+ */
+export function changedFilter(filter: FilterTree | undefined, ofView: FilterTree): FilterTree | undefined {
+  return contentOf(filter) === contentOf(ofView) ? undefined : (filter ?? {});
 }
 
 /** Returns a filter for issues that match both; either may be absent. */

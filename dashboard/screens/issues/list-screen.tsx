@@ -9,7 +9,7 @@ import type { ListBoardQuery } from '../boards/list-board.tsx';
 import { Peek } from '../issue/peek.tsx';
 import { useDisplay, type ListDisplay } from './display/display.ts';
 import { DisplayMenus } from './display/display-menus.tsx';
-import { both, type FilterTree } from './filter.ts';
+import { both, changedFilter, conditionsOf, filterOf, type FilterTree } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { extraFields, type ListQuery } from './list/list-data.ts';
 import { Rows } from './rows/rows.tsx';
@@ -26,6 +26,8 @@ interface ListScreenProps {
   readonly search: IssueSearch;
   /** Filter that the person cannot remove. */
   readonly fixed?: FilterTree;
+  /** Filter of the view. The address has a filter only while it differs. */
+  readonly ofView?: FilterTree;
   /** Member whose subscriptions are listed; by default all issues are. */
   readonly subscriber?: string;
   readonly actions?: ReactNode;
@@ -34,9 +36,10 @@ interface ListScreenProps {
 }
 
 export function ListScreen(props: ListScreenProps): ReactNode {
-  const { title, search, fixed, subscriber, actions, bars, empty } = props;
+  const { title, search, fixed, ofView, subscriber, actions, bars, empty } = props;
   const navigate = useNavigate();
-  const { filter, group, layout, sort = '-createdAt', peek } = search;
+  const { group, layout, sort = '-createdAt', peek } = search;
+  const filter = filterOf(conditionsOf(search.filter ?? ofView));
   const [count, setCount] = useState<string>();
   const change = useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
@@ -47,13 +50,15 @@ export function ListScreen(props: ListScreenProps): ReactNode {
       }),
     [navigate],
   );
+  const setFilter = (next: FilterTree | undefined): void =>
+    void change({ filter: ofView ? changedFilter(next, ofView) : next });
   const display = useDisplay(props.list, search, (part) => void change(part));
   const extra = extraFields.filter((field) => display.fields.includes(field));
   const selection = { filter: both(fixed, filter), subscriber };
   const bar = (
     <>
       {bars}
-      <FilterBar filter={filter} onChange={(next) => void change({ filter: next })}>
+      <FilterBar filter={filter} onChange={setFilter}>
         <DisplayMenus
           search={search}
           display={display}
@@ -63,7 +68,7 @@ export function ListScreen(props: ListScreenProps): ReactNode {
     </>
   );
   const shared = {
-    empty: <NoIssues filter={filter} empty={empty} onClear={() => void change({ filter: undefined })} />,
+    empty: <NoIssues filter={filter} empty={empty} onClear={() => setFilter(undefined)} />,
     peek: (onClose?: () => void) =>
       peek !== undefined && (
         <Peek identifier={peek} onClose={() => void change({ peek: undefined }).then(onClose)} />

@@ -13,6 +13,7 @@ import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 import { openCreate } from '../create/create.tsx';
 import { objectsQuery } from './objects.ts';
+import { matches, ordered } from './order.ts';
 
 interface Command {
   readonly id: string;
@@ -30,15 +31,6 @@ interface Group {
 interface CommandsProps {
   readonly onClose: () => void;
   readonly onShortcuts: () => void;
-}
-
-/** True if each word of the input begins a word of the label. */
-function matches(label: string, input: string): boolean {
-  const words = label.toLowerCase().split(/[\s:]+/);
-  return input
-    .toLowerCase()
-    .split(/\s+/)
-    .every((part) => words.some((word) => word.startsWith(part)));
 }
 
 export default function Commands({ onClose, onShortcuts }: CommandsProps): ReactNode {
@@ -92,10 +84,12 @@ function useGroups(input: string, onShortcuts: () => void): readonly Group[] {
   const commands = useCommands(onShortcuts).filter(({ label }) => matches(label, input));
   const issues = useIssues(input);
   const objects = useObjects(input);
-  return [
-    { value: text.objects, items: [...issues, ...objects] },
-    { value: text.commands, items: commands },
-  ].filter(({ items }) => items.length > 0);
+  const found = ordered<Command>(input, {
+    commands,
+    objects: [...issues, ...objects],
+    identifiers: issues.map(({ identifier }) => identifier),
+  });
+  return found.map(({ value, items }) => ({ value: text[value], items }));
 }
 
 function useCommands(onShortcuts: () => void): readonly Command[] {
@@ -121,7 +115,7 @@ function useCommands(onShortcuts: () => void): readonly Command[] {
   );
 }
 
-function useIssues(input: string): readonly Command[] {
+function useIssues(input: string): readonly (Command & { readonly identifier: string | null })[] {
   const navigate = useNavigate();
   const client = useClient();
   const asked = useDeferredValue(input);
@@ -129,6 +123,7 @@ function useIssues(input: string): readonly Command[] {
   if (input === '') return [];
   return data.map(({ id, identifier, title, state }) => ({
     id,
+    identifier,
     label: `${identifier} ${title}`,
     icon: <StateIcon type={state.type} name={state.name} />,
     run: () => void navigate({ to: '/issues/$identifier', params: { identifier: identifier ?? id } }),

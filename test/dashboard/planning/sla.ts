@@ -30,9 +30,7 @@ export async function slaSteps({ page, go, look, escape, message, problems }: Vi
   await dialog.getByRole('button', { name: '+ Filter' }).press('Enter');
   await page.getByRole('menuitem', { name: 'Priority' }).press('Enter');
   const chip = page.getByRole('dialog', { name: 'Priority' });
-  await chip.getByRole('combobox', { name: 'Priority' }).press('Enter');
-  await page.getByRole('option', { name: 'Urgent' }).click();
-  await page.keyboard.press('Escape');
+  await chip.getByRole('option', { name: 'Urgent' }).click();
   await chip.getByRole('button', { name: 'Apply' }).press('Enter');
   await chip.waitFor({ state: 'detached' });
 

@@ -14,7 +14,7 @@ import styles from '../issues.module.css';
 
 interface BulkBarProps {
   readonly issues: readonly ListedIssue[];
-  /** Number of issues of the list, if it has more than are loaded. */
+  /** Number of issues of the list; null if all are selected. */
   readonly more: number | null;
   readonly onAll: () => Promise<void>;
   readonly onAsk: (change: BulkChange) => void;
@@ -24,7 +24,7 @@ interface BulkBarProps {
 export default function BulkBar({ issues, more, onAll, onAsk, onClear }: BulkBarProps): ReactNode {
   const set = (update: IssueUpdate): void => onAsk({ kind: 'set', set: update });
   return (
-    <div className={styles.bulk} role="region" aria-label={text.bulk}>
+    <div className={styles.bulk} data-bar="bottom" role="region" aria-label={text.bulk}>
       <span role="status">{text.selected(issues.length)}</span>
       {more !== null && <AllButton count={more} onAll={onAll} />}
       <Fields issues={issues} onSet={set} />
@@ -66,7 +66,12 @@ function Fields({
 }): ReactNode {
   const teams = new Set(issues.map(({ team }) => team.key));
   const members = useMembers().map(named);
-  const labels = useLabels().map(named);
+  const isOnAll = (id: string): boolean =>
+    issues.every(({ labels: all }) => all.some((label) => label.id === id));
+  const labels = useLabels().map(({ id, name }) => ({
+    id,
+    name: isOnAll(id) ? text.removeLabel(name) : name,
+  }));
   const projects = useProjects().map(named);
   const cycles = useCycles().filter(({ team }) => teams.has(team));
   return (
@@ -90,10 +95,10 @@ function Fields({
         onPick={(priority) => onSet({ priority: priority as ListedIssue['priority'] })}
       />
       <Picker
-        label={text.addLabel}
+        label={text.setLabel}
         choices={labels}
         value={null}
-        onPick={(id) => onSet({ addLabels: [id] })}
+        onPick={(id) => onSet(isOnAll(id) ? { removeLabels: [id] } : { addLabels: [id] })}
       />
       <Picker
         label={text.setProject}

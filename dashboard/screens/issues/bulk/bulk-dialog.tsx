@@ -1,19 +1,25 @@
 // Steps of a change of several issues: preview, progress, and what failed.
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { useCycles, useLabels, useMembers, useProjects } from '../../../data/directory.ts';
+import type { IssueUpdate } from '@tatami/sdk/client';
 import { Button } from '../../../parts/button.tsx';
 import { ProgressBar } from '../../../parts/chart.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
+import type { ListedIssue } from '../list/list-data.ts';
 import type { BulkChange, Failure, Outcome } from './bulk.ts';
+import { changeText } from './change-text.ts';
 
-const shownMax = 8;
+const shownFirst = 8;
+/** Rows that each click adds: thousands at once would stop the page for seconds. */
+const shownMore = 100;
 
 export type BulkStep =
   | {
       readonly kind: 'preview';
       readonly change: BulkChange;
-      readonly all: number;
+      readonly issues: readonly ListedIssue[];
       readonly outcome: Outcome;
       readonly onApply: () => void;
     }
@@ -65,15 +71,15 @@ function Failures({ failures }: { readonly failures: readonly Failure[] }): Reac
 
 type PreviewProps = Omit<Extract<BulkStep, { kind: 'preview' }>, 'kind'> & Pick<BulkDialogProps, 'onClose'>;
 
-function Preview({ change, all, outcome, onApply, onClose }: PreviewProps): ReactNode {
+function Preview({ change, issues, outcome, onApply, onClose }: PreviewProps): ReactNode {
   const isDeletion = change.kind === 'delete';
   const { changes, failures } = outcome;
   return (
     <Dialog title={text.preview} isOpen onClose={onClose}>
-      <p>{isDeletion ? text.wouldDelete(changes.length) : text.wouldChange(changes.length, all)}</p>
+      {change.kind === 'set' && <ChangeSentence set={change.set} />}
+      <p>{isDeletion ? text.wouldDelete(changes.length) : text.wouldChange(changes.length, issues.length)}</p>
       {changes.length === 0 && <p className="soft">{text.nothingChanges}</p>}
-      {changes.length > 0 && <ChangeTable isDeletion={isDeletion} changes={changes} />}
-      {changes.length > shownMax && <p className="soft">{text.moreChanges(changes.length - shownMax)}</p>}
+      {changes.length > 0 && <ChangeTable isDeletion={isDeletion} changes={changes} issues={issues} />}
       {failures.length > 0 && (
         <>
           <p className="notice warning">{text.wouldFail(failures.length)}</p>
@@ -90,33 +96,71 @@ function Preview({ change, all, outcome, onApply, onClose }: PreviewProps): Reac
   );
 }
 
+function ChangeSentence({ set }: { readonly set: IssueUpdate }): ReactNode {
+  const directory = {
+    members: useMembers(),
+    labels: useLabels(),
+    projects: useProjects(),
+    cycles: useCycles(),
+  };
+  return (
+    <p>
+      <strong>{changeText(set, directory)}</strong>
+    </p>
+  );
+}
+
 interface ChangeTableProps {
   readonly isDeletion: boolean;
   readonly changes: Outcome['changes'];
+  readonly issues: readonly ListedIssue[];
 }
 
-function ChangeTable({ isDeletion, changes }: ChangeTableProps): ReactNode {
+function ChangeTable({ isDeletion, changes, issues }: ChangeTableProps): ReactNode {
+  const [shown, setShown] = useState(shownFirst);
+  const titles = new Map(issues.map(({ id, title }) => [id, title]));
   return (
-    <table aria-label={text.preview}>
-      <thead>
-        <tr>
-          <th scope="col">{text.issue}</th>
-          {!isDeletion && <th scope="col">{text.from}</th>}
-          {!isDeletion && <th scope="col">{text.to}</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {changes.slice(0, shownMax).map(({ id, identifier, changes: fields }) => (
-          <tr key={id}>
-            <th scope="row">{identifier}</th>
-            {!isDeletion && <td>{valuesText(Object.values(fields).map(({ from }) => from))}</td>}
-            {!isDeletion && <td>{valuesText(Object.values(fields).map(({ to }) => to))}</td>}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <div className="scroll-box" role="group" aria-label={text.preview} tabIndex={0}>
+        <table aria-label={text.preview}>
+          <thead>
+            <tr>
+              <th scope="col">{text.issue}</th>
+              {!isDeletion && <th scope="col">{text.from}</th>}
+              {!isDeletion && <th scope="col">{text.to}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {changes.slice(0, shown).map(({ id, identifier, changes: fields }) => (
+              <tr key={id}>
+                <th scope="row">
+                  {identifier} {titles.get(id)}
+                </th>
+                {!isDeletion && <td>{fieldsText(fields, 'from')}</td>}
+                {!isDeletion && <td>{fieldsText(fields, 'to')}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {changes.length > shown && (
+        <div>
+          <Button look="plain" onClick={() => setShown(shown + shownMore)}>
+            {text.moreChanges(changes.length - shown)}
+          </Button>
+        </div>
+      )}
+    </>
   );
 }
+
+const fieldsText = (fields: Outcome['changes'][number]['changes'], side: 'from' | 'to'): string =>
+  Object.entries(fields)
+    .map(([field, values]) => (field === 'priority' ? priorityText(values[side]) : valueText(values[side])))
+    .join(', ');
+
+const priorityText = (value: unknown): string =>
+  common.priorities[value as keyof typeof common.priorities] ?? valueText(value);
 
 const valuesText = (values: readonly unknown[]): string => values.map(valueText).join(', ');
 

@@ -72,7 +72,9 @@ export function useBulk(onGone: () => void): Bulk {
       const undone = await run(text.undoing, (control) =>
         undoBulk(client, issues, change, outcome.changes, control),
       );
-      if (undone) report(undone);
+      if (!undone) return;
+      notify(text.undone(undone.changes.length));
+      report(undone);
     };
     notify(messageOf(change, outcome), { label: common.undo, run: () => void undo() });
     if (change.kind === 'delete' || issues.length > retainedMax) onGone();
@@ -92,7 +94,7 @@ export function useBulk(onGone: () => void): Bulk {
         change,
       );
     };
-    setStep({ kind: 'preview', change, all: issues.length, outcome, onApply });
+    setStep({ kind: 'preview', change, issues, outcome, onApply });
   };
   const dialog = step && (
     <Suspense>

@@ -57,7 +57,7 @@ export interface IssueListData {
 }
 
 /** A multiple of a screen, so that scrolling rarely waits. */
-export const pageSize = 100;
+const pageSize = 100;
 
 /** Returns the filter of one group of a list. */
 function filterOfGroup({ filter, group }: ListQuery, key: string | null): FilterTree | undefined {

@@ -86,8 +86,7 @@ interface FieldValuesProps {
 
 function FieldValues({ issues, field, onPick }: FieldValuesProps): ReactNode {
   const choices = useChoices(issues, field);
-  const only = issues.length === 1 ? issues[0]! : null;
-  const isChosen = ({ id }: Choice): boolean => only !== null && currentIds(only, field).includes(id);
+  const isChosen = ({ id }: Choice): boolean => issues.every((one) => currentIds(one, field).includes(id));
   const pick = (choice: Choice | null): void => {
     if (choice) onPick(updateOf(field, choice.id, isChosen(choice)));
   };
@@ -109,7 +108,7 @@ function FieldValues({ issues, field, onPick }: FieldValuesProps): ReactNode {
           <Combobox.Item key={choice.id} value={choice} className={styles.item}>
             {choice.icon}
             <span className="grow cut">{choice.name}</span>
-            {isChosen(choice) && <span>{text.current}</span>}
+            {isChosen(choice) && <span>{field === 'label' ? text.chosenLabel : text.current}</span>}
           </Combobox.Item>
         )}
       </Combobox.List>
@@ -133,7 +132,7 @@ function currentIds({ state, assignee, priority, labels }: ListedIssue, field: R
   return field === 'label' ? labels.map(({ id }) => id) : [assignee?.id ?? ''];
 }
 
-/** Picking a label that the issue has removes it. */
+/** Picking a label that all of the issues have removes it. */
 function updateOf(field: RowField, id: string, isChosen: boolean): IssueUpdate {
   if (field === 'state') return { state: id };
   if (field === 'priority') return { priority: id as ListedIssue['priority'] };

@@ -61,9 +61,11 @@ interface GridProps {
 }
 
 export function Grid(props: GridProps): ReactNode {
-  const { name, rows, focused, rowHeight, onFocus, onKey } = props;
+  const { name, rows, focused, rowHeight, onFocus, onKey, onSelect } = props;
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
+  /** True while the grid itself moves the focus, perhaps to a row that the person has left meanwhile. */
+  const isMoving = useRef(false);
   const { first, end, scrollTo } = useVisibleRows(scroller, rows.length, rowHeight);
   useLoading(props, first, end);
   useEffect(() => {
@@ -71,7 +73,11 @@ export function Grid(props: GridProps): ReactNode {
     // Moves the focus with the row, but does not take it from elsewhere.
     const hasFocus = scroller.current?.contains(document.activeElement) === true;
     if (hasFocus)
-      requestAnimationFrame(() => rowElement(scroller.current, focused)?.focus({ preventScroll: true }));
+      requestAnimationFrame(() => {
+        isMoving.current = true;
+        rowElement(scroller.current, focused)?.focus({ preventScroll: true });
+        isMoving.current = false;
+      });
   }, [scrollTo, focused]);
   return (
     <div ref={scroller} className={styles.scroller}>
@@ -83,15 +89,21 @@ export function Grid(props: GridProps): ReactNode {
         className={styles.grid}
         style={{ height: rows.length * rowHeight }}
         onKeyDown={(event) => onKey(event, focused)}
+        onMouseDown={(event) => {
+          // The focus would make the clicked row the start of its own range, and the browser would select text.
+          if (event.shiftKey) event.preventDefault();
+        }}
         onClick={(event) => {
+          const extended = rangeEnd(event);
+          if (extended !== null) return onSelect(extended, true);
           const path = followed(event);
           if (path === null) return;
           event.preventDefault();
           void navigate({ href: path });
         }}
         onFocus={({ target }) => {
-          const index = Number((target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index);
-          if (Number.isInteger(index) && index !== focused) onFocus(index);
+          const index = indexOf(target);
+          if (index !== null && index !== focused && !isMoving.current) onFocus(index);
         }}
       >
         {rows.slice(first, end).map((row, at) => {
@@ -109,6 +121,17 @@ export function Grid(props: GridProps): ReactNode {
 
 function rowElement(scroller: HTMLElement | null, index: number): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`[data-index="${index}"]`) ?? null;
+}
+
+function indexOf(target: Element): number | null {
+  const index = target.closest<HTMLElement>('[data-index]')?.dataset['index'];
+  return index === undefined ? null : Number(index);
+}
+
+/** Returns the row that a Shift+click makes the end of the range; null for other clicks. */
+function rangeEnd({ shiftKey, target }: MouseEvent): number | null {
+  const isControl = (target as Element).closest('a, button, input') !== null;
+  return shiftKey && !isControl ? indexOf(target as Element) : null;
 }
 
 /** Loads what the visible rows lack, a screen ahead. */

@@ -8,7 +8,7 @@ import { useBulk } from '../bulk/bulk-preview.tsx';
 import type { ListDisplay } from '../display/display.ts';
 import { useRowChange, type RowField } from './row-change.ts';
 import { Grid, rowsOf, type GridRow } from './grid.tsx';
-import { pageSize, type ListedIssue, type ListQuery } from '../list/list-data.ts';
+import type { ListedIssue, ListQuery } from '../list/list-data.ts';
 import { onGridKey, useSelection, type Selection } from './selection.ts';
 import type { IssueList } from '../list/use-list.ts';
 import styles from '../issues.module.css';
@@ -49,9 +49,12 @@ export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNo
   };
   const toggleRow = (): void => void (row?.kind === 'group' && toggle(row.group.key));
   const bulk = useBulk(selection.clear);
-  const isPartial = rows.some(({ kind }) => kind === 'more');
-  // A person who has selected a whole page may want all.
-  const more = isPartial && selection.issues.length >= pageSize ? list.data!.count : null;
+  const { count } = list.data!;
+  const selectAll = async (): Promise<void> => {
+    selection.replace(await list.loadAll());
+    // Rows of collapsed groups count as not selected.
+    setCollapsed(new Set());
+  };
   const fields = useFieldChange(row, selection, bulk.ask);
   useRowKeys(selection, open);
   return (
@@ -75,8 +78,8 @@ export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNo
         {selection.issues.length > 0 && (
           <BulkBar
             issues={selection.issues}
-            more={more}
-            onAll={async () => selection.replace(await list.loadAll())}
+            more={selection.issues.length < count ? count : null}
+            onAll={selectAll}
             onAsk={(change) => bulk.ask(selection.issues, change)}
             onClear={selection.clear}
           />

@@ -8,7 +8,7 @@ export interface Selection {
   readonly ids: ReadonlySet<string>;
   readonly issues: readonly ListedIssue[];
   focus(index: number): void;
-  /** @param extend true to select all rows from the focused one */
+  /** @param extend true to select all rows from the one that was last focused or selected without it */
   select(index: number, extend: boolean): void;
   selectAll(): void;
   /** Selects these issues instead of others. */
@@ -17,10 +17,37 @@ export interface Selection {
   move(by: number, extend?: boolean): void;
 }
 
+const idsOf = (rows: readonly GridRow[], a: number, b: number): readonly string[] =>
+  rows
+    .slice(Math.min(a, b), Math.max(a, b) + 1)
+    .flatMap((row) => (row.kind === 'issue' ? [row.issue.id] : []));
+
+interface Extension {
+  /** Row at which the range starts. */
+  readonly anchor: number;
+  /** Row at which the range ended so far. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Returns the selection after the range from the anchor ends at another row. */
+export function extended(
+  rows: readonly GridRow[],
+  ids: ReadonlySet<string>,
+  { anchor, from, to }: Extension,
+): ReadonlySet<string> {
+  const next = new Set(ids);
+  for (const id of idsOf(rows, anchor, from)) next.delete(id);
+  for (const id of idsOf(rows, anchor, to)) next.add(id);
+  return next;
+}
+
 export function useSelection(rows: readonly GridRow[]): Selection {
-  const [focused, focus] = useState(0);
+  const [place, setPlace] = useState({ focused: 0, anchor: 0 });
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const at = Math.min(focused, Math.max(0, rows.length - 1));
+  const last = Math.max(0, rows.length - 1);
+  const at = Math.min(place.focused, last);
+  const anchor = Math.min(place.anchor, last);
   const issues = useMemo(() => {
     if (ids.size === 0) return [];
     // An issue with several labels has several rows.
@@ -31,20 +58,16 @@ export function useSelection(rows: readonly GridRow[]): Selection {
   }, [rows, ids]);
   const select = useCallback(
     (index: number, extend: boolean) => {
-      const [from, to] = extend ? [Math.min(at, index), Math.max(at, index)] : [index, index];
-      const reached = rows.slice(from, to + 1).flatMap((row) => (row.kind === 'issue' ? [row.issue.id] : []));
+      setPlace({ focused: index, anchor: extend ? anchor : index });
       setIds((before) => {
-        const next = new Set(before);
-        const isRemoval = !extend && reached.every((id) => before.has(id));
-        for (const id of reached)
-          if (isRemoval) next.delete(id);
-          else next.add(id);
-        return next;
+        if (extend) return extended(rows, before, { anchor, from: at, to: index });
+        const [id] = idsOf(rows, index, index);
+        return id === undefined ? before : before.symmetricDifference(new Set([id]));
       });
-      focus(index);
     },
-    [rows, at],
+    [rows, anchor, at],
   );
+  const focus = useCallback((index: number) => setPlace({ focused: index, anchor: index }), []);
   const clear = useCallback(() => setIds(new Set()), []);
   return {
     focused: at,
@@ -52,7 +75,7 @@ export function useSelection(rows: readonly GridRow[]): Selection {
     issues,
     focus,
     select,
-    selectAll: () => setIds(new Set(rows.flatMap((row) => (row.kind === 'issue' ? [row.issue.id] : [])))),
+    selectAll: () => setIds(new Set(idsOf(rows, 0, rows.length))),
     replace: (all) => setIds(new Set(all)),
     clear,
     move(by, extend = false) {

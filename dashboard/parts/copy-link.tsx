@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react';
+import { text } from '../text/common.ts';
+import { Button } from './button.tsx';
+import { notify, notifyProblem } from './toast.tsx';
+
+/** Button that copies the link to an object, with what the address says about its display. */
+export function CopyLink({ url }: { readonly url: string }): ReactNode {
+  const copy = async (): Promise<void> => {
+    const link = new URL(url);
+    link.search = location.search;
+    link.searchParams.delete('peek');
+    try {
+      await navigator.clipboard.writeText(link.href);
+      notify(text.linkCopied);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return <Button onClick={() => void copy()}>{text.copyLink}</Button>;
+}
