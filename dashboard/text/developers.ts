@@ -128,8 +128,11 @@ export const text = {
 
   auditLog: 'Audit log',
   actor: 'Actor',
+  everyActor: 'All',
+  me: (name: string) => `Me (${name})`,
   action: 'Action',
   target: 'Target',
+  targetId: 'Id of the target',
   from: 'From',
   to: 'To',
   reversedDays: 'The last day is before the first day',
@@ -140,6 +143,7 @@ export const text = {
   noEntriesHint: 'No entry matches. Remove a filter to see more.',
   exportCsv: 'Export CSV',
   exportJson: 'Export JSON',
+  nothingToExport: 'No entry matches, so no file was saved. Remove a filter, then export again.',
   exporting: (count: number) => `Exporting: ${count} entries`,
 
   proposals: 'Proposals',
@@ -204,3 +208,16 @@ export const text = {
   added: 'Added:',
   classes: { create: 'Create', update: 'Change', comment: 'Comment on', delete: 'Delete' },
 } as const;
+
+const typeNames: Readonly<Record<string, string>> = {
+  api_key: 'API key',
+  oauth_app: 'OAuth app',
+  sla: 'SLA',
+  sla_policy: 'SLA policy',
+};
+
+/** Returns the type of an object, such as `workflow_state`, in words. */
+export function typeName(type: string): string {
+  const words = type.replaceAll('_', ' ');
+  return typeNames[type] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
+}
