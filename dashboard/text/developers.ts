@@ -73,7 +73,7 @@ export const text = {
   rotateTitle: 'Rotate the signing secret?',
   rotateHint: 'The old secret stays valid for 24 hours, and deliveries carry both signatures.',
   rotated: 'The new signing secret',
-  overlap: 'The old secret is valid until',
+  overlap: (time: string) => `The old secret is valid until ${time}.`,
   overlapUsed: 'Last delivery that only the old secret verified:',
   ping: 'Send ping',
   sample: 'Send sample',
