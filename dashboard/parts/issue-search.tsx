@@ -10,22 +10,30 @@ import { Dialog } from './dialog.tsx';
 import { StateIcon } from './symbols.tsx';
 import styles from './parts.module.css';
 
-type FoundIssue = Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
+interface FoundIssue extends Pick<Issue, 'id' | 'identifier' | 'title' | 'state'> {
+  /** Shown at the end of the line. */
+  readonly note?: string;
+}
 
 interface IssueSearchProps {
   readonly label: string;
   /** Ids of issues that cannot be picked. */
   readonly excluded?: readonly string[];
+  /** Issues to offer until something is typed. */
+  readonly suggested?: readonly FoundIssue[];
   readonly onPick: (issue: FoundIssue) => void;
   readonly ref?: Ref<HTMLInputElement>;
 }
 
-function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): ReactNode {
+function IssueSearch({ label, excluded = [], suggested = [], onPick, ref }: IssueSearchProps): ReactNode {
   const client = useClient();
   const [input, setInput] = useState('');
   const asked = useDeferredValue(input.trim());
-  const { data = [] } = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
-  const found = asked === '' ? [] : data.filter(({ id }) => !excluded.includes(id));
+  const titles = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  const offered: readonly FoundIssue[] = asked === '' ? suggested : (titles.data ?? []);
+  const found = offered.filter(({ id }) => !excluded.includes(id));
+  /** The list still belongs to an earlier text. */
+  const isStale = asked !== input.trim() || (asked !== '' && titles.isPlaceholderData);
   return (
     <Combobox.Root
       inline
@@ -39,8 +47,13 @@ function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): R
       onValueChange={(issue: FoundIssue | null) => issue && onPick(issue)}
       itemToStringLabel={({ title }: FoundIssue) => title}
     >
-      <Combobox.Input aria-label={label} placeholder={text.findIssue} ref={ref} />
-      {asked !== '' && found.length === 0 && <p className="soft">{text.noMatch}</p>}
+      <Combobox.Input
+        aria-label={label}
+        placeholder={text.findIssue}
+        ref={ref}
+        onKeyDown={(event) => isStale && event.key === 'Enter' && event.preventBaseUIHandler()}
+      />
+      {asked !== '' && !titles.isPending && found.length === 0 && <p className="soft">{text.noMatch}</p>}
       <Combobox.List aria-label={label}>
         {(issue: FoundIssue) => (
           <Combobox.Item key={issue.id} value={issue} className={styles.item}>
@@ -48,6 +61,7 @@ function IssueSearch({ label, excluded = [], onPick, ref }: IssueSearchProps): R
             <span className="grow cut">
               {issue.identifier} {issue.title}
             </span>
+            {issue.note !== undefined && <span className="soft">{issue.note}</span>}
           </Combobox.Item>
         )}
       </Combobox.List>

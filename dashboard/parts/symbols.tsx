@@ -117,6 +117,9 @@ const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
+/** @param at RFC 3339 */
+export const exactTime = (at: string): string => absolute.format(new Date(at));
+
 interface TimeProps {
   /** RFC 3339. */
   readonly at: string;
@@ -132,7 +135,7 @@ export function Time({ at, className }: TimeProps): ReactNode {
       dateTime={at}
       className={className}
       // Formatting the exact time for each row of a list would take long.
-      onPointerEnter={({ currentTarget }) => (currentTarget.title = absolute.format(new Date(at)))}
+      onPointerEnter={({ currentTarget }) => (currentTarget.title = exactTime(at))}
     >
       {relative.format(Math.round(seconds / size), unit)}
     </time>

@@ -73,12 +73,15 @@ export const text = {
   rotateTitle: 'Rotate the signing secret?',
   rotateHint: 'The old secret stays valid for 24 hours, and deliveries carry both signatures.',
   rotated: 'The new signing secret',
-  overlap: 'The old secret is valid until',
+  overlap: (time: string) => `The old secret is valid until ${time}.`,
   overlapUsed: 'Last delivery that only the old secret verified:',
   ping: 'Send ping',
   sample: 'Send sample',
   sampleType: 'Event type',
-  sent: 'Sent. The delivery is in the list.',
+  sent: 'The delivery was created. The list shows its result.',
+  pinging: 'Waiting for the answer…',
+  answered: (status: number) => `Answered ${status}`,
+  outcome: (answer: string, isRetried: boolean) => `${answer}.${isRetried ? ' The server retries.' : ''}`,
   deliveries: 'Deliveries',
   allDeliveries: 'All deliveries',
   noDeliveries: 'No deliveries',
@@ -86,6 +89,9 @@ export const text = {
   eventType: 'Event',
   attempts: 'Attempts',
   created: 'Created',
+  failing: 'Failing',
+  sampleOrigin: 'Sample',
+  replayOf: 'Replay of the delivery of',
   deliveryStatus: {
     pending: 'Pending',
     delivering: 'Delivering',
@@ -109,6 +115,7 @@ export const text = {
   noAnswer: 'No answer',
   requestHeaders: 'Request headers',
   requestBody: 'Request body',
+  exactBytes: 'Exact bytes',
   responseHeaders: 'Response headers',
   responseBody: 'Response body',
   truncated: 'The response was longer. Only its beginning is stored.',
@@ -128,8 +135,11 @@ export const text = {
 
   auditLog: 'Audit log',
   actor: 'Actor',
+  everyActor: 'All',
+  me: (name: string) => `Me (${name})`,
   action: 'Action',
   target: 'Target',
+  targetId: 'Id of the target',
   from: 'From',
   to: 'To',
   reversedDays: 'The last day is before the first day',
@@ -140,6 +150,7 @@ export const text = {
   noEntriesHint: 'No entry matches. Remove a filter to see more.',
   exportCsv: 'Export CSV',
   exportJson: 'Export JSON',
+  nothingToExport: 'No entry matches, so no file was saved. Remove a filter, then export again.',
   exporting: (count: number) => `Exporting: ${count} entries`,
 
   proposals: 'Proposals',
@@ -204,3 +215,16 @@ export const text = {
   added: 'Added:',
   classes: { create: 'Create', update: 'Change', comment: 'Comment on', delete: 'Delete' },
 } as const;
+
+const typeNames: Readonly<Record<string, string>> = {
+  api_key: 'API key',
+  oauth_app: 'OAuth app',
+  sla: 'SLA',
+  sla_policy: 'SLA policy',
+};
+
+/** Returns the type of an object, such as `workflow_state`, in words. */
+export function typeName(type: string): string {
+  const words = type.replaceAll('_', ' ');
+  return typeNames[type] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
+}

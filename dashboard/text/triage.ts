@@ -30,8 +30,6 @@ export const text = {
   changeUndone: (id: string) => `The change of ${id} was undone`,
   undoLast: 'Undo the last decision',
   duplicateOf: 'Duplicate of',
-  identifier: 'Identifier of the other issue',
-  noSuchIssue: (identifier: string) => `There is no issue ${identifier}. Give an identifier such as ENG-42.`,
   snoozes: { hours: 'In 3 hours', tomorrow: 'Tomorrow at 9:00', week: 'Next week at 9:00' },
   createdBy: 'Created by',
   noDescription: 'No description',

@@ -2,17 +2,20 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { AuditEntry, AuditLogQuery } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import type { ReactNode } from 'react';
+import { useMembers } from '../../data/directory.ts';
 import { usePages } from '../../data/pages.ts';
-import { useClient } from '../../data/provider.tsx';
+import { useClient, useSession } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Paged } from '../../parts/paged.tsx';
+import { Picker, type Choice } from '../../parts/picker.tsx';
 import { Bar, Empty, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
-import { text } from '../../text/developers.ts';
+import { text, typeName } from '../../text/developers.ts';
 import { useAuditExport } from './export.ts';
 import { isReversed, timesOf, type Days } from './range.ts';
+import { useTargetNames } from './targets.ts';
 
 interface AuditSearch extends Days {
   readonly actor?: string;
@@ -72,19 +75,43 @@ function Filters({ search, onChange }: FiltersProps): ReactNode {
         options={[['', text.all], ...EVENT_TYPES.map((type) => [type, type] as const)]}
         onPick={(action) => onChange({ action })}
       />
+      <ActorPicker actor={search.actor ?? ''} onPick={(actor) => onChange({ actor })} />
       <TextField
-        label={text.actor}
-        defaultValue={search.actor}
-        onBlur={({ target }) => onChange({ actor: target.value.trim() })}
-      />
-      <TextField
-        label={text.target}
+        label={text.targetId}
         defaultValue={search.target}
         onBlur={({ target }) => onChange({ target: target.value.trim() })}
+        onKeyDown={({ key, currentTarget }) =>
+          key === 'Enter' && onChange({ target: currentTarget.value.trim() })
+        }
       />
       <DayField label={text.from} day={search.from} max={search.to} onPick={(from) => onChange({ from })} />
       <DayField label={text.to} day={search.to} min={search.from} onPick={(to) => onChange({ to })} />
     </Bar>
+  );
+}
+
+interface ActorPickerProps {
+  /** Id; empty for all actors. */
+  readonly actor: string;
+  readonly onPick: (actor: string) => void;
+}
+
+/** Offers members. A link can also name a key or a plugin, which is then shown by its id. */
+function ActorPicker({ actor, onPick }: ActorPickerProps): ReactNode {
+  const { member } = useSession();
+  const members = useMembers().filter(({ id }) => id !== member.id);
+  const offered: readonly Choice[] = [
+    { id: '', name: text.everyActor },
+    { id: member.id, name: text.me(member.name) },
+    ...members,
+  ];
+  const isOffered = offered.some(({ id }) => id === actor);
+  const choices = isOffered ? offered : [...offered, { id: actor, name: actor }];
+  return (
+    <div className="field">
+      <span aria-hidden="true">{text.actor}</span>
+      <Picker label={text.actor} value={actor} choices={choices} onPick={onPick} />
+    </div>
   );
 }
 
@@ -96,13 +123,16 @@ interface DayFieldProps {
   readonly onPick: (day: string) => void;
 }
 
+/** False for a year that is being typed, such as 0020. */
+const isWhole = (day: string): boolean => day === '' || day >= '1970';
+
 function DayField({ label, day, onPick, ...bounds }: DayFieldProps): ReactNode {
   return (
     <TextField
       type="date"
       label={label}
       defaultValue={day}
-      onBlur={({ target }) => onPick(target.value)}
+      onChange={({ target }) => isWhole(target.value) && onPick(target.value)}
       {...bounds}
     />
   );
@@ -126,6 +156,7 @@ function Export({ query }: { readonly query: AuditLogQuery }): ReactNode {
 }
 
 function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): ReactNode {
+  const names = useTargetNames(entries);
   return (
     <div className="wide-table">
       <table aria-label={text.auditLog}>
@@ -142,7 +173,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): Reac
         <tbody>
           {entries.map(({ id, at, actor, action, target, details, requestId }) => (
             <tr key={id}>
-              <td>
+              <td className="one-line">
                 <Time at={at} />
               </td>
               <td>{actor.name}</td>
@@ -150,7 +181,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }): Reac
                 <code>{action}</code>
               </td>
               <td>
-                <Target target={target} />
+                <Target target={target} name={names.get(target.id) ?? null} />
               </td>
               <td>{details?.changed.join(', ')}</td>
               <td>
@@ -176,11 +207,20 @@ const screens = {
   proposal: '/proposals/$id',
 } as const;
 
-function Target({ target: { kind, id } }: Pick<AuditEntry, 'target'>): ReactNode {
-  const shown = <code>{id}</code>;
-  if (!(kind in screens)) return shown;
+interface TargetProps extends Pick<AuditEntry, 'target'> {
+  /** Null if it is not known; the id is shown then. */
+  readonly name: string | null;
+}
+
+function Target({ target: { kind, id }, name }: TargetProps): ReactNode {
+  const shown = (
+    <>
+      {typeName(kind)} {name ?? <code>{id}</code>}
+    </>
+  );
+  if (!(kind in screens)) return <span title={id}>{shown}</span>;
   return (
-    <Link to={screens[kind as keyof typeof screens]} params={{ id, identifier: id }}>
+    <Link to={screens[kind as keyof typeof screens]} params={{ id, identifier: id }} title={id}>
       {shown}
     </Link>
   );

@@ -2,7 +2,8 @@
 import type { AuditEntry, AuditLogQuery } from '@tatami/sdk/client';
 import { useRef, useState } from 'react';
 import { useClient } from '../../data/provider.tsx';
-import { notifyProblem } from '../../parts/toast.tsx';
+import { notify, notifyProblem } from '../../parts/toast.tsx';
+import { text } from '../../text/developers.ts';
 
 type ExportFormat = 'csv' | 'json';
 
@@ -28,7 +29,8 @@ export function useAuditExport(query: AuditLogQuery): AuditExport {
         entries.push(entry);
         if (entries.length % 100 === 0) setCount(entries.length);
       }
-      save(format, entries);
+      if (entries.length === 0) notify(text.nothingToExport);
+      else save(format, entries);
     } catch (error) {
       if (!signal.aborted) notifyProblem(error);
     } finally {

@@ -1,11 +1,12 @@
 // Dialogs of the decisions that need a value.
 import { useQuery } from '@tanstack/react-query';
-import { ApiCallError, type Client, type Issue, type Label } from '@tatami/sdk/client';
+import type { Issue, Label } from '@tatami/sdk/client';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { fieldError, Form, TextField, textOf } from '../../parts/fields.tsx';
+import { Form } from '../../parts/fields.tsx';
+import { IssueDialog } from '../../parts/issue-search.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import { similarQuery } from './evidence.tsx';
@@ -84,41 +85,24 @@ interface DuplicateProps {
   readonly onClose: () => void;
 }
 
-/** @throws ApiCallError that names the field, if there is no such issue */
-async function otherIssue(client: Client, identifier: string): Promise<Issue> {
-  try {
-    return await client.issues.get(identifier);
-  } catch (error) {
-    const isMissing = error instanceof ApiCallError && error.status === 404;
-    throw isMissing ? fieldError('identifier', text.noSuchIssue(identifier)) : error;
-  }
-}
-
+/** Search that offers similar issues until something is typed. */
 export function DuplicateDialog({ issue, onPick, onClose }: DuplicateProps): ReactNode {
   const client = useClient();
   const similar = useQuery(similarQuery(client, issue.id));
-  const pick = (of: string): void => {
-    onClose();
-    onPick(of);
-  };
-  const submit = async (fields: FormData): Promise<null> => {
-    const { identifier, id } = await otherIssue(client, textOf(fields, 'identifier'));
-    pick(identifier ?? id);
-    return null;
-  };
+  const suggested = similar.data?.data.map(({ issue: other, score }) => ({
+    ...other,
+    note: text.score(Math.round(score * 100)),
+  }));
   return (
-    <Dialog title={text.duplicateOf} isOpen onClose={onClose}>
-      {similar.data?.data.map(({ issue: other, score }) => (
-        <Button key={other.id} onClick={() => pick(other.identifier ?? other.id)}>
-          <span className="grow cut">
-            {other.identifier} {other.title}
-          </span>
-          <span className="soft">{text.score(Math.round(score * 100))}</span>
-        </Button>
-      ))}
-      <Form submit={text.duplicate} onSubmit={submit} onDone={onClose}>
-        <TextField label={text.identifier} name="identifier" required />
-      </Form>
-    </Dialog>
+    <IssueDialog
+      label={text.duplicateOf}
+      excluded={[issue.id]}
+      suggested={suggested ?? []}
+      onPick={({ id, identifier }) => {
+        onClose();
+        onPick(identifier ?? id);
+      }}
+      onClose={onClose}
+    />
   );
 }

@@ -14,6 +14,7 @@ import { Time } from '../../parts/symbols.tsx';
 import { text } from '../../text/developers.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
 import { refreshMs } from './delivery-view.tsx';
+import { failing, failingPage, originalOf } from './outcome.ts';
 import styles from './webhooks.module.css';
 
 interface DeliverySearch {
@@ -28,7 +29,7 @@ interface DeliverySearch {
 /** Width from which a delivery opens beside the list, as in the styles. */
 const hasPanel = (): boolean => matchMedia('(width >= 1100px)').matches;
 
-const statuses = Object.entries(text.deliveryStatus);
+const statuses = [[failing, text.failing] as const, ...Object.entries(text.deliveryStatus)];
 
 /** @param webhook id of the endpoint; by default the deliveries to all endpoints are listed */
 export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactNode {
@@ -37,12 +38,13 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
   const search: DeliverySearch = useSearch({ strict: false });
   const { status, delivery: shown } = search;
   const query = queryOf(search);
+  const read = (part: WebhookDeliveriesQuery) =>
+    webhook === undefined
+      ? client.deliveries.list({ ...query, ...part })
+      : client.webhooks.deliveries(webhook, { ...query, ...part });
   const deliveries = usePages(
-    ['deliveries', webhook ?? 'all', query],
-    async (after) =>
-      webhook === undefined
-        ? client.deliveries.list({ ...query, ...after })
-        : client.webhooks.deliveries(webhook, { ...query, ...after }),
+    ['deliveries', webhook ?? 'all', status, query],
+    async ({ after }) => (status === failing ? failingPage(read, after) : read(after ? { after } : {})),
     { refreshMs },
   );
   const set = (part: DeliverySearch): void => {
@@ -91,7 +93,7 @@ export function DeliveryList({ webhook }: { readonly webhook?: string }): ReactN
 function queryOf({ status, eventType, since, until }: DeliverySearch): WebhookDeliveriesQuery {
   return {
     limit: 50,
-    ...(status !== undefined && { status }),
+    ...(status !== undefined && status !== failing && { status }),
     ...(eventType !== undefined && { eventType }),
     ...timeOf('since', since),
     ...timeOf('until', until),
@@ -193,28 +195,47 @@ function DeliveryTable({ deliveries, shown, onShow, onMove, onReplayed }: Delive
           </tr>
         </thead>
         <tbody>
-          {deliveries.map(({ id, eventType, status, attempts, createdAt, nextAttemptAt }) => (
-            <tr key={id}>
-              <th scope="row">
-                <DeliveryLink id={id} isShown={shown === id} onShow={onShow} onMove={onMove}>
-                  {eventType}
-                </DeliveryLink>
-              </th>
-              <td>{text.deliveryStatus[status]}</td>
-              <td>{attempts}</td>
-              <td>
-                <Time at={createdAt} />
-              </td>
-              <td>{nextAttemptAt !== null && <Time at={nextAttemptAt} />}</td>
-              <td>
-                <Button aria-label={`${text.replay} ${eventType}`} onClick={() => void replay(id)}>
-                  {text.replay}
-                </Button>
-              </td>
-            </tr>
-          ))}
+          {deliveries.map(
+            ({ id, eventId, webhookId, eventType, origin, status, attempts, createdAt, nextAttemptAt }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <DeliveryLink id={id} isShown={shown === id} onShow={onShow} onMove={onMove}>
+                    {eventType}
+                  </DeliveryLink>
+                  {origin === 'sample' && <span className="chip">{text.sampleOrigin}</span>}
+                  {origin === 'replay' && (
+                    <ReplayNote original={originalOf(deliveries, eventId, webhookId)} />
+                  )}
+                </th>
+                <td>{text.deliveryStatus[status]}</td>
+                <td>{attempts}</td>
+                <td>
+                  <Time at={createdAt} />
+                </td>
+                <td>{nextAttemptAt !== null && <Time at={nextAttemptAt} />}</td>
+                <td>
+                  <Button aria-label={`${text.replay} ${eventType}`} onClick={() => void replay(id)}>
+                    {text.replay}
+                  </Button>
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
+    </div>
+  );
+}
+
+/** @param original null if it is not among the loaded deliveries */
+function ReplayNote({ original }: { readonly original: Delivery | null }): ReactNode {
+  if (!original) return <span className="chip">{text.replay}</span>;
+  return (
+    <div className="soft">
+      {text.replayOf}{' '}
+      <Link to="/deliveries/$id" params={{ id: original.id }}>
+        <Time at={original.createdAt} />
+      </Link>
     </div>
   );
 }

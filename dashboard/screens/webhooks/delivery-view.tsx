@@ -2,7 +2,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DeliveryDetail } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -11,6 +11,7 @@ import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { curlOf } from './curl.ts';
+import { prettyJson } from './outcome.ts';
 
 /** Deliveries have no events of their own. */
 export const refreshMs = 3_000;
@@ -45,15 +46,30 @@ export function DeliveryView({ delivery }: { readonly delivery: DeliveryDetail }
           {text.webhook}
         </Link>
       </p>
-      <section className="stack">
-        <h2>{text.requestBody}</h2>
-        <p className="soft">{text.size(new Blob([payload]).size)}</p>
-        <Lines name={text.requestBody}>{payload}</Lines>
-      </section>
+      <RequestBody payload={payload} />
       {attemptList.map((attempt) => (
         <Attempt key={attempt.number} attempt={attempt} />
       ))}
     </div>
+  );
+}
+
+function RequestBody({ payload }: { readonly payload: string }): ReactNode {
+  const [isExact, setExact] = useState(false);
+  const pretty = prettyJson(payload);
+  return (
+    <section className="stack">
+      <h2>{text.requestBody}</h2>
+      <div className="row wrap">
+        <span className="soft">{text.size(new Blob([payload]).size)}</span>
+        {pretty !== null && (
+          <Button aria-pressed={isExact} onClick={() => setExact(!isExact)}>
+            {text.exactBytes}
+          </Button>
+        )}
+      </div>
+      <Lines name={text.requestBody}>{isExact ? payload : (pretty ?? payload)}</Lines>
+    </section>
   );
 }
 

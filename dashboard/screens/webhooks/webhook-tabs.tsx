@@ -5,7 +5,7 @@ import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/fields.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { exactTime, Time } from '../../parts/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { addressPatchOf, draftOf, eventsPatchOf, withoutSecrets, type WebhookDraft } from './draft.ts';
@@ -86,11 +86,7 @@ function Secret({ webhook, onOpen }: TabProps): ReactNode {
     <section className="card stack">
       <h2>{text.signingSecret}</h2>
       <p className="soft">{text.rotateHint}</p>
-      {previousSecretExpiresAt !== null && (
-        <p>
-          {text.overlap} <Time at={previousSecretExpiresAt} />.
-        </p>
-      )}
+      {previousSecretExpiresAt !== null && <p>{text.overlap(exactTime(previousSecretExpiresAt))}</p>}
       {previousSecretLastSucceededAt !== null && (
         <p>
           {text.overlapUsed} <Time at={previousSecretLastSucceededAt} />

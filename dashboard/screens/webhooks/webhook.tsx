@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { Webhook } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
-import { useClient } from '../../data/provider.tsx';
+import { queryClient, useClient } from '../../data/provider.tsx';
 import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Bar, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
+import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { refreshMs } from './delivery-view.tsx';
+import { firstOutcome } from './outcome.ts';
 import { refresh, WebhookDialogs, type Open } from './webhook-dialogs.tsx';
 import { EventsTab, SettingsTab } from './webhook-tabs.tsx';
 import { healthOf } from './webhooks.tsx';
@@ -71,7 +73,19 @@ function Tabs({ id, tab }: { readonly id: string; readonly tab: Tab }): ReactNod
 
 function Actions({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const write = useWrite();
+  const [isPinging, setPinging] = useState(false);
   const { id, enabled } = webhook;
+  const ping = async (): Promise<void> => {
+    setPinging(true);
+    const outcome = await write(async (client) => {
+      const { id: delivery } = await client.webhooks.ping(id);
+      await queryClient.invalidateQueries({ queryKey: ['deliveries'] });
+      return firstOutcome(client, delivery);
+    });
+    setPinging(false);
+    if (outcome !== null) notify(outcome);
+    await Promise.all([refresh(), queryClient.invalidateQueries({ queryKey: ['deliveries'] })]);
+  };
   const toggle = async (): Promise<void> => {
     await write(
       (client) => client.webhooks.update(id, { enabled: !enabled }),
@@ -82,8 +96,8 @@ function Actions({ webhook }: { readonly webhook: Webhook }): ReactNode {
   return (
     <>
       <Button onClick={() => void toggle()}>{enabled ? text.switchOff : text.switchOn}</Button>
-      <Button onClick={() => void write((client) => client.webhooks.ping(id), text.sent).then(refresh)}>
-        {text.ping}
+      <Button disabled={isPinging} onClick={() => void ping()}>
+        {isPinging ? text.pinging : text.ping}
       </Button>
     </>
   );

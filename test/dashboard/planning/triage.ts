@@ -112,11 +112,16 @@ async function setLabels({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<
 async function markDuplicate({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<void> {
   await page.keyboard.press('m');
   const dialog = page.getByRole('dialog', { name: 'Duplicate of' });
-  await dialog.getByLabel('Identifier').fill('ENG-99999');
+  // The search has the focus. Nothing is picked where nothing matches.
+  await page.keyboard.type('ENG-99999');
+  await dialog.getByText('No match').waitFor();
   await page.keyboard.press('Enter');
-  await dialog.getByRole('textbox', { description: /There is no issue ENG-99999/ }).waitFor();
   await look('Duplicate of');
-  await dialog.getByLabel('Identifier').fill('ENG-1');
+  await dialog.getByRole('combobox').fill('ENG-1');
+  await dialog
+    .getByRole('option', { name: /\bENG-1 / })
+    .and(dialog.locator('[data-highlighted]'))
+    .waitFor();
   await page.keyboard.press('Enter');
 }
 
