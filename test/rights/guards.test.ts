@@ -30,6 +30,13 @@ const guards: readonly Guard[] = [
     suite: 'test/features/sign-in/bearers.test.ts',
   },
   {
+    name: 'an undo that makes a sensitive change requires a recent sign-in',
+    file: 'core/features/proposals/replay.ts',
+    guarding: '    ...(session ? { session } : {}),\n',
+    broken: '',
+    suite: 'test/features/sign-in/undo.test.ts',
+  },
+  {
     name: 'a write stays within its teams',
     file: 'core/kernel/http/write.ts',
     guarding: "    requireRows(proposes ? readScopeOf(route.scope ?? '') : route.scope, now, set);\n",
