@@ -186,6 +186,12 @@ const sensitiveRuns = [
   'plugins.begin-shadow',
 ];
 
+/**
+ * Acceptance of an invitation gives access to the account of the person only, which still needs a sign-in.
+ * docs/decisions/0101.
+ */
+const invitationPages = ['join.take', 'join.take-signed-in'];
+
 type Sensitive = 'always' | readonly string[];
 
 /**
@@ -194,9 +200,9 @@ type Sensitive = 'always' | readonly string[];
  * is limited to: those that send events, or codes of OAuth, to another address.
  */
 export const sensitiveOperations: ReadonlyMap<string, Sensitive> = new Map<string, Sensitive>([
-  ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))].map(
-    (name) => [name, 'always'] as const,
-  ),
+  ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))]
+    .filter((name) => !invitationPages.includes(name))
+    .map((name) => [name, 'always'] as const),
   ['webhooks.update', ['url']],
   ['oauth-apps.update', ['redirectUris']],
 ]);
