@@ -23,7 +23,7 @@ const guards: readonly Guard[] = [
     suite: 'test/features/sign-in/bearers.test.ts',
   },
   {
-    name: 'a new address for events or codes requires a recent sign-in',
+    name: 'a field that exposes data requires a recent sign-in',
     file: 'core/kernel/http/kernel.ts',
     guarding: '    requireRecentFields(route, principal, body?.value);\n',
     broken: '',

@@ -197,7 +197,8 @@ type Sensitive = 'always' | readonly string[];
 /**
  * Operations that a person may perform by session only shortly after a sign-in: a passer-by at an unlocked
  * browser must not be able to create lasting access. The value is `always`, or the fields that the condition
- * is limited to: those that send events, or codes of OAuth, to another address.
+ * is limited to: those that send events, or codes of OAuth, to another address, that show issues to anybody, or
+ * that decide which writes of agents need approval.
  */
 export const sensitiveOperations: ReadonlyMap<string, Sensitive> = new Map<string, Sensitive>([
   ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))]
@@ -205,6 +206,7 @@ export const sensitiveOperations: ReadonlyMap<string, Sensitive> = new Map<strin
     .map((name) => [name, 'always'] as const),
   ['webhooks.update', ['url']],
   ['oauth-apps.update', ['redirectUris']],
+  ['workspace.update', ['publicTriage', 'guarded']],
 ]);
 
 /** Distribution of a quota among callers. */
