@@ -13,7 +13,7 @@ import type { Mail } from '../platform/lib/mail.ts';
 import type { Problems } from '../platform/lib/errors/failures.ts';
 import type { OutcomeCounter } from '../platform/lib/outcome-counter.ts';
 import type { Sealing } from '../platform/lib/secrets/sealing.ts';
-import type { Authority, Rights } from './rights/rights.ts';
+import type { Authority, PersonSession, Rights } from './rights/rights.ts';
 import type { SettingValues } from './settings.ts';
 import type { Membership } from './rights/roles.ts';
 import type { LoopQueue } from '../platform/lib/fairness/loop-queue.ts';
@@ -68,6 +68,8 @@ export interface Context extends Services, Rights {
   readonly authority: Authority;
   /** Membership of the member behind the authority; absent for plugins and for work of the server itself. */
   readonly membership?: Membership | undefined;
+  /** Session of the person behind the authority; absent for keys, grants and plugins. Changes that the request replays read it. */
+  readonly session?: PersonSession | undefined;
   /** Ids of the teams whose objects are visible; null for all teams. Entities apply the restriction. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;

@@ -847,7 +847,7 @@ export interface Operations {
     scheduled(id: string, query?: PluginScheduledQuery, options?: CallOptions): List<ScheduledRun>;
     /** Delete a pending one-time job. */
     unschedule(id: string, name: string, options?: ChangeOptions): Promise<void>;
-    /** Undo the changes of a plugin in a time range. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. The request undoes up to 200 runs and approved proposals, newest first. */
+    /** Undo the changes of a plugin in a time range. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. The request undoes up to 200 runs and approved proposals, newest first. */
     undo(id: string, body: PluginUndo, options?: WriteOptions): Promise<Undo>;
     /** List the inbound routes of a plugin. */
     routes(id: string, options?: CallOptions): Promise<PluginRouteList>;
@@ -893,7 +893,7 @@ export interface Operations {
     recording(id: string, options?: CallOptions): Promise<RunRecording>;
     /** Replay a run and report the first difference. The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording. */
     replay(id: string, body?: RunsReplay, options?: WriteOptions): Promise<RunReplay>;
-    /** Undo the changes of a run. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
+    /** Undo the changes of a run. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly backtests: {
@@ -907,7 +907,7 @@ export interface Operations {
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
   };
   readonly proposals: {
-    /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
+    /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
     /** List proposals, newest first. */
     list(query?: ProposalQuery, options?: CallOptions): List<Proposal>;
@@ -921,7 +921,7 @@ export interface Operations {
     rerun(id: string, options?: ChangeOptions): Promise<Proposal>;
   };
   readonly undos: {
-    /** Undo an undo. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
+    /** Undo an undo. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly triage: {

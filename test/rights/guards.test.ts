@@ -23,11 +23,18 @@ const guards: readonly Guard[] = [
     suite: 'test/features/sign-in/bearers.test.ts',
   },
   {
-    name: 'a new address for events or codes requires a recent sign-in',
+    name: 'a field that exposes data requires a recent sign-in',
     file: 'core/kernel/http/kernel.ts',
     guarding: '    requireRecentFields(route, principal, body?.value);\n',
     broken: '',
     suite: 'test/features/sign-in/bearers.test.ts',
+  },
+  {
+    name: 'an undo that makes a sensitive change requires a recent sign-in',
+    file: 'core/features/proposals/replay.ts',
+    guarding: '    ...(session ? { session } : {}),\n',
+    broken: '',
+    suite: 'test/features/sign-in/undo.test.ts',
   },
   {
     name: 'a write stays within its teams',

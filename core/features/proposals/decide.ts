@@ -147,8 +147,9 @@ function requireGrounds(
   }
 }
 
-/** Returns true if the approver lacks a permission, and false if the change is impossible. */
-const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' || code === 'forbidden';
+/** Returns true if the approver lacks a permission or a recent sign-in, and false if the change is impossible. */
+const isDenied = ({ code }: ApiError): boolean =>
+  code === 'insufficient_scope' || code === 'forbidden' || code === 'recent_sign_in_required';
 
 /**
  * Approved changes are attributed to the proposer, whose credential must therefore still be valid.

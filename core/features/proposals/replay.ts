@@ -99,7 +99,8 @@ export function createWriteReplay(app: () => App) {
 }
 
 /** Returns the principal of a context for the in-process route caller. */
-export function principalIn({ scope, actor, authority, scopes, narrowed, membership }: Context): Principal {
+export function principalIn(ctx: Context): Principal {
+  const { scope, actor, authority, scopes, narrowed, membership, session } = ctx;
   return {
     scope,
     actor,
@@ -107,6 +108,7 @@ export function principalIn({ scope, actor, authority, scopes, narrowed, members
     scopes,
     narrowed,
     ...(membership ? { membership } : {}),
+    ...(session ? { session } : {}),
     tokenId: authority.actor.id,
   };
 }
@@ -114,11 +116,22 @@ export function principalIn({ scope, actor, authority, scopes, narrowed, members
 /** Replays API writes with the permissions of the approver and the proposer as actor. */
 export function sourceOfRequests(app: () => App): Source {
   const replayWrite = createWriteReplay(app);
-  const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {
-    const principal: Principal = { ...principalIn(ctx), actor };
-    return askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
+  const askAs = (
+    ctx: Context,
+    principal: Principal,
+    { cause }: Proposal,
+    writes: readonly RequestedWrite[],
+  ): Promise<ReplayOutcome> =>
+    askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
       replayWrite(write, { principal, cause, staged }),
     );
+  return {
+    ask: (ctx, proposal, writes) =>
+      askAs(ctx, { ...principalIn(ctx), actor: proposal.actor }, proposal, writes),
+    anew(ctx, proposal, writes) {
+      // The recalculated effects need another approval, which needs a recent sign-in, so this needs none.
+      const { session: _, ...principal } = principalIn(ctx);
+      return askAs(ctx, { ...principal, actor: proposal.actor }, proposal, writes);
+    },
   };
-  return { ask, anew: ask };
 }

@@ -4,7 +4,16 @@ export const signIn = defineFeature({ name: 'sign-in' });
 
 export { changeRoute, noMembership, type AccountSection, type ChangeOptions } from './account/page.ts';
 export { turnOffOps } from './one-time-codes.ts';
-export { leadToSignIn, readSignedForm, hidden, problem, card, pageRoute } from './page-parts.ts';
+export {
+  isFresh,
+  leadToProof,
+  leadToSignIn,
+  readSignedForm,
+  hidden,
+  problem,
+  card,
+  pageRoute,
+} from './page-parts.ts';
 export { createSessionBearers, type SessionBearers } from './bearers/bearers.ts';
 export type { AccountGrants } from './proof.ts';
 export { newReset } from './resets.ts';

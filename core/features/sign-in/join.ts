@@ -17,11 +17,12 @@ import { displayNameFault, displayNameMax } from '../../platform/lib/display-nam
 import {
   card,
   hidden,
+  leadOut,
   leadTo,
-  leadToSignIn,
   pageRoute,
   problem,
   readSignedForm,
+  signInPath,
   newPasswordField,
 } from './page-parts.ts';
 import type { SignedIn } from './sessions.ts';
@@ -103,17 +104,13 @@ async function take(parts: SignInParts, request: RawRequest, token: string): Pro
   const linkCookie = cookieLine(cookie, token, cookieSeconds);
   switch (form.get('do')) {
     case 'sign-in':
-      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie]);
+      return leadTo(baseUrl, signInPath(openedPath), [linkCookie]);
     case 'other-account':
       if (who) await sessions.end(who.accountId, who.sessionId);
-      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie, sessions.forgetCookie]);
+      return leadOut(baseUrl, signInPath(openedPath), [linkCookie, sessions.forgetCookie]);
     default:
       return who ? takeWith(parts, invitation, who) : makeAccount(parts, request, invitation, form);
   }
-}
-
-function withCookies(answer: RawAnswer, cookies: readonly string[]): RawAnswer {
-  return { ...answer, headers: { ...answer.headers, 'set-cookie': cookies } };
 }
 
 async function takeWith(

@@ -144,9 +144,23 @@ export function leadTo(baseUrl: string, path: string, cookies: readonly string[]
   };
 }
 
+/**
+ * Redirects a browser whose session has ended, and clears its storage, so that drafts do not stay in a shared
+ * browser. The storage holds no sign-in data.
+ * @param forgetCookies lines that delete the cookie of the session
+ */
+export function leadOut(baseUrl: string, path: string, forgetCookies: readonly string[]): RawAnswer {
+  const answer = leadTo(baseUrl, path, forgetCookies);
+  return { ...answer, headers: { ...answer.headers, 'clear-site-data': '"storage"' } };
+}
+
 /** @param to path on this server to return to after the sign-in */
 export function leadToSignIn(baseUrl: string, to: string): RawAnswer {
-  return leadTo(baseUrl, `/sign-in?${new URLSearchParams({ to }).toString()}`);
+  return leadTo(baseUrl, signInPath(to));
+}
+
+export function signInPath(to: string): string {
+  return `/sign-in?${new URLSearchParams({ to }).toString()}`;
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   card,
   done,
   hidden,
+  leadOut,
   leadTo,
   leadToSignIn,
   pageRoute,
@@ -83,8 +84,9 @@ export function signInRoutes(parts: SignInParts): Route[] {
         if (who) {
           await readSignedForm(request, baseUrl, who);
           await sessions.end(who.accountId, who.sessionId);
-        }
-        return leadTo(baseUrl, '/sign-in', [sessions.forgetCookie]);
+          // Rejects a form of another site, which the browser sends without the cookie: it could clear the storage.
+        } else await readForm(request, baseUrl);
+        return leadOut(baseUrl, '/sign-in', [sessions.forgetCookie]);
       },
     ),
   ];

@@ -3,7 +3,7 @@
 // mistaken for theirs.
 import type { Actor } from '../events/event.ts';
 import type { GuardedClass } from '../../platform/lib/guarded-classes.ts';
-import type { Authority, Rights } from '../rights/rights.ts';
+import type { Authority, PersonSession, Rights } from '../rights/rights.ts';
 import type { Membership } from '../rights/roles.ts';
 import type { Scope } from '../../platform/store/store.ts';
 
@@ -37,14 +37,11 @@ export interface Principal extends Rights, RateCaller {
   readonly grant?: Granted;
   /** Present for a person who uses the web app. */
   readonly session?: PersonSession;
-}
-
-/** Session of a person, which outlives the bearers that were exchanged for it. */
-interface PersonSession {
-  /** True shortly after a sign-in, as sensitive operations require. */
-  readonly isRecent: boolean;
-  /** Returns the principal with its present rights; null once the session has ended. */
-  resume(): Promise<Principal | null>;
+  /**
+   * Returns the principal with its present rights; null once the session has ended. Present with a session, which outlives the bearers
+   * that were exchanged for it.
+   */
+  resume?(): Promise<Principal | null>;
 }
 
 /**

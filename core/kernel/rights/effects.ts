@@ -186,19 +186,27 @@ const sensitiveRuns = [
   'plugins.begin-shadow',
 ];
 
+/**
+ * Acceptance of an invitation gives access to the account of the person only, which still needs a sign-in.
+ * docs/decisions/0101.
+ */
+const invitationPages = ['join.take', 'join.take-signed-in'];
+
 type Sensitive = 'always' | readonly string[];
 
 /**
  * Operations that a person may perform by session only shortly after a sign-in: a passer-by at an unlocked
  * browser must not be able to create lasting access. The value is `always`, or the fields that the condition
- * is limited to: those that send events, or codes of OAuth, to another address.
+ * is limited to: those that send events, or codes of OAuth, to another address, that show issues to anybody, or
+ * that decide which writes of agents need approval.
  */
 export const sensitiveOperations: ReadonlyMap<string, Sensitive> = new Map<string, Sensitive>([
-  ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))].map(
-    (name) => [name, 'always'] as const,
-  ),
+  ...[...sensitiveRuns, ...sensitiveEffects.flatMap((name) => Object.keys(effectTable[name].operations))]
+    .filter((name) => !invitationPages.includes(name))
+    .map((name) => [name, 'always'] as const),
   ['webhooks.update', ['url']],
   ['oauth-apps.update', ['redirectUris']],
+  ['workspace.update', ['publicTriage', 'guarded']],
 ]);
 
 /** Distribution of a quota among callers. */

@@ -29,6 +29,12 @@ export interface Rights {
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
+/** Session of a person who uses the web app. */
+export interface PersonSession {
+  /** True shortly after a sign-in, as sensitive operations require. */
+  readonly isRecent: boolean;
+}
+
 /** Scopes that a manifest requests, with their narrowing. */
 export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
 interface ScopeRequest {

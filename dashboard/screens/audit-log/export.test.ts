@@ -28,3 +28,10 @@ test('a name is never a formula of a spreadsheet', () => {
   expect(nameIn('=HYPERLINK(1)')).toBe("'=HYPERLINK(1)");
   expect(nameIn('Ana')).toBe('Ana');
 });
+
+test.each(['＝', '＋', '－', '＠'])(
+  'a name that begins with the full-width sign %s is no formula either',
+  (sign) => {
+    expect(nameIn(`${sign}HYPERLINK(1)`)).toBe(`'${sign}HYPERLINK(1)`);
+  },
+);

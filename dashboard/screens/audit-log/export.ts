@@ -69,8 +69,11 @@ export function csvOf(entries: readonly AuditEntry[]): string {
   return [head, ...rows.map((row) => row.map(cellOf).join(','))].join('\r\n') + '\r\n';
 }
 
-/** A name that begins with a sign would be a formula in a spreadsheet, so it is preceded by an apostrophe. */
+/**
+ * A name that begins with a sign would be a formula in a spreadsheet, so it is preceded by an apostrophe. Some
+ * spreadsheets convert full-width signs to ASCII.
+ */
 function cellOf(value: string | number): string {
-  const cell = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  const cell = typeof value === 'string' && /^[=+\-@＝＋－＠\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -232,6 +232,22 @@ test('a new address for events or codes needs a recent sign-in, and other change
   }
 });
 
+test.each([
+  ['publicTriage', { publicTriage: { teams: ['ENG'] } }],
+  ['guarded', { guarded: [] }],
+])('a change of %s of the workspace needs a recent sign-in, and a new name does not', async (_, body) => {
+  const path = `${v1}/workspace`;
+  const { json: before } = await app.call('GET', path);
+  app.clock.advance(10 * 60_000);
+  const call = await clientOf(person);
+  for (const mode of ['simulate', 'propose', undefined]) {
+    const { json } = await call('PATCH', path, body, mode === undefined ? {} : { 'tatami-mode': mode });
+    expect([mode, json.error?.code]).toEqual([mode, 'recent_sign_in_required']);
+  }
+  expect((await app.call('GET', path)).json).toEqual(before);
+  expect((await call('PATCH', path, { name: 'Acme' })).status).toBe(200);
+});
+
 test.each(['simulate', 'propose'])(
   'a sensitive operation in the mode %s needs a recent sign-in too',
   async (mode) => {

@@ -147,6 +147,34 @@ test('signing in after removal shows only the removal', async () => {
   expect((await back.get('/welcome')).status).toBe(200);
 });
 
+test.each(['/sign-out', '/account/end-sessions'])('%s clears the storage of the browser', async (path) => {
+  const { visitor } = await people.joined();
+  await visitor.get('/account');
+  const { to, headers } = await visitor.post(path);
+  expect({ to, clears: headers.get('clear-site-data') }).toEqual({ to: '/sign-in', clears: '"storage"' });
+});
+
+test('a form of another site, which comes without a cookie, does not clear the storage', async () => {
+  const { status, headers } = await createVisitor(app).post(
+    '/sign-out',
+    {},
+    { origin: 'https://evil.example' },
+  );
+  expect({ status, clears: headers.get('clear-site-data') }).toEqual({ status: 403, clears: null });
+});
+
+test('a sign-out to join with another account clears the storage of the browser', async () => {
+  const { visitor } = await people.joined();
+  const open = await people.invite(await people.addMember());
+  await visitor.get(open);
+  const { to, headers } = await visitor.post(open, { do: 'other-account' });
+  expect({ to, clears: headers.get('clear-site-data') }).toEqual({
+    to: '/sign-in?to=%2Fjoin',
+    clears: '"storage"',
+  });
+  expect((await visitor.get(open)).headers.get('clear-site-data')).toBe(null);
+});
+
 test('a person without a workspace can sign out on the page that says so', async () => {
   const { id, visitor } = await people.joined();
   expect((await app.call('DELETE', `/api/v1/members/${id}`)).status).toBe(204);

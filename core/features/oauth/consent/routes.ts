@@ -2,6 +2,8 @@
 // the verification page of the device flow (RFC 8628 §3.3).
 import type { RawRequest, RawAnswer, Route } from '../../../kernel/http/route.ts';
 import {
+  isFresh,
+  leadToProof,
   leadToSignIn,
   pageRoute,
   readSignedForm,
@@ -30,7 +32,7 @@ import { createLru } from '../../../platform/lib/lru.ts';
 
 export function consentRoutes(parts: ConsentParts): Route[] {
   const { sessions, services, engine } = parts;
-  const { baseUrl } = services;
+  const { baseUrl, nowMs } = services;
   const pathOf = (uid: string): string => `${paths.consent}/${uid}`;
   const page = (consentPrompt: ConsentPrompt, uid: string, wrong: string | null): RawAnswer => {
     if ('without' in consentPrompt) return withoutPage(consentPrompt.without);
@@ -45,6 +47,8 @@ export function consentRoutes(parts: ConsentParts): Route[] {
     if (asking.scopes.length === 0) return server.settle(request, uid, noneOffered);
     const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
+    // The confirmation comes before the choice of permissions, which it would discard.
+    if (!isFresh(who, nowMs())) return leadToProof(baseUrl, pathOf(uid));
     return page(await consentPromptOf(parts, asking, who, null, request.peer), uid, null);
   };
 
@@ -57,6 +61,7 @@ export function consentRoutes(parts: ConsentParts): Route[] {
     if (!asking) return over;
     const decision = form.get('decision');
     if (decision === 'deny') return server.settle(request, uid, denied);
+    if (!isFresh(who, nowMs())) return leadToProof(baseUrl, pathOf(uid));
     const consentPrompt = await consentPromptOf(parts, asking, who, form.get('workspace'), request.peer);
     if (decision !== 'allow' || 'without' in consentPrompt) return page(consentPrompt, uid, null);
     const granted = grantedBy(consentPrompt.view, form);
@@ -119,6 +124,12 @@ function createWrongCodes(nowMs: () => number): WrongCodes {
   };
 }
 
+/** Returns the path of the form for a device code, with a code that the person has entered or followed. */
+function devicePathOf(code: string): string {
+  if (code === '') return paths.device;
+  return `${paths.device}?${new URLSearchParams({ user_code: code.slice(0, 20) }).toString()}`;
+}
+
 export function deviceRoutes(parts: ConsentParts): Route[] {
   const { sessions, services, engine } = parts;
   const { baseUrl, nowMs } = services;
@@ -126,10 +137,11 @@ export function deviceRoutes(parts: ConsentParts): Route[] {
 
   const ask = async ({ headers, query }: RawRequest): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
-    const code = (query.get('user_code') ?? '').slice(0, 20);
-    if (who) return codePage(who, code, null);
-    const search = code === '' ? '' : `?${new URLSearchParams({ user_code: code }).toString()}`;
-    return leadToSignIn(baseUrl, paths.device + search);
+    const code = query.get('user_code') ?? '';
+    if (!who) return leadToSignIn(baseUrl, devicePathOf(code));
+    return isFresh(who, nowMs())
+      ? codePage(who, code.slice(0, 20), null)
+      : leadToProof(baseUrl, devicePathOf(code));
   };
 
   const decide = async (request: RawRequest): Promise<RawAnswer> => {
@@ -139,6 +151,8 @@ export function deviceRoutes(parts: ConsentParts): Route[] {
     const waitSeconds = wrongCodes.waitOf(who);
     if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
+    if (form.get('decision') !== 'deny' && !isFresh(who, nowMs()))
+      return leadToProof(baseUrl, devicePathOf(code));
     const asking = await (await engine()).deviceAsking(code);
     if (asking) return decideDevice(parts, asking, { who, code, form, peer: request.peer });
     wrongCodes.note(who);

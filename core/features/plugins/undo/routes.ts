@@ -53,7 +53,7 @@ async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Pr
 }
 
 const description =
-  'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted.';
+  'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted.';
 
 function undoOf(what: string, name: string, prefix: string, summary: string, models: UndoModels): Route {
   return defineRoute({
@@ -67,7 +67,7 @@ function undoOf(what: string, name: string, prefix: string, summary: string, mod
     limit: 'write',
     params: Closed({ id: idOf(prefix) }),
     responses: { 200: UndoResponse },
-    errors: ['conflict'],
+    errors: ['conflict', 'recent_sign_in_required'],
     write: (ctx, { params }) => undoOne(ctx, models, params.id),
   });
 }
@@ -90,7 +90,7 @@ export function undoRoutes(models: UndoModels): Route[] {
       body: UndoRange,
       example: { since: '2026-11-20T12:00:00Z' },
       responses: { 200: UndoResponse },
-      errors: ['conflict'],
+      errors: ['conflict', 'recent_sign_in_required'],
       write: async (ctx, { params, body }) => undoAll(ctx, models, await rowsIn(ctx, params.id, body)),
     }),
   ];

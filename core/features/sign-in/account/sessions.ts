@@ -1,6 +1,6 @@
 import { html } from '../../../kernel/html.ts';
 import type { Route } from '../../../kernel/http/route.ts';
-import { hidden, leadTo } from '../page-parts.ts';
+import { hidden, leadOut } from '../page-parts.ts';
 import { endSessionsOp, type ListedSession } from '../sessions.ts';
 import { changeRoute, type AccountSection } from './page.ts';
 import type { SignInParts } from '../runtime.ts';
@@ -106,7 +106,7 @@ export function sessionsRoutes(parts: SignInParts): Route[] {
       { path: 'end-sessions', name: 'account.end-sessions', summary: 'End all sessions of an account' },
       async (who) => {
         await grants.endWith(who.accountId, [endSessionsOp(who.accountId)]);
-        return leadTo(baseUrl, '/sign-in', [sessions.forgetCookie]);
+        return leadOut(baseUrl, '/sign-in', [sessions.forgetCookie]);
       },
     ),
   ];

@@ -73,7 +73,7 @@ async function principalOf(
   const principal = who && (await sessions.principal(who, workspaceId));
   if (!principal) return null;
   const resume = (): Promise<Principal | null> => principalOf(options, sessionId, workspaceId);
-  return { ...principal, session: { isRecent: isFresh(who, nowMs()), resume } };
+  return { ...principal, session: { isRecent: isFresh(who, nowMs()) }, resume };
 }
 
 /** @throws ApiError unauthorized, forbidden, unsupported_media_type, payload_too_large, not_found */

@@ -260,6 +260,7 @@ export function createContextOf(
     actor: principal.actor,
     authority: authorityOf(principal),
     membership: principal.membership,
+    session: principal.session,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
     visibleTeams: teamsSeen(route.scope, principal, origin.staged?.past?.directory ?? directory),

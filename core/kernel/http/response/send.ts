@@ -253,7 +253,7 @@ async function sendStream(
     lastEventId: request.headers.get('last-event-id'),
     isAdmitted: () =>
       // A session outlives its bearers, which expire after minutes.
-      (principal.session ? principal.session.resume() : identify(request)).then(
+      (principal.resume ? principal.resume() : identify(request)).then(
         (now) => now !== null && (now === principal || areSameRights(now, principal)),
         () => false,
       ),
