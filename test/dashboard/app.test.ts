@@ -123,7 +123,7 @@ test('a developer manages keys, webhooks and proposals, and finds forms as typed
   });
 }, 120_000);
 
-test('a list shows the fields that a person chooses, and any number of its issues changes at once', async () => {
+test('a list shows the chosen fields, changes any number of issues at once, and updates a view', async () => {
   const seen = await runAt<Json>(scene, 'lists-process.ts');
   const show = 'show=state,labels,project,cycle,dueDate,creator,updatedAt,assignee';
   expect(seen).toMatchObject({
@@ -139,6 +139,10 @@ test('a list shows the fields that a person chooses, and any number of its issue
     progress: expect.arrayContaining([expect.stringMatching(/^1000 of 15\d\d /)]),
     changed: true,
     undone: true,
+    withoutChips: expect.stringContaining('filter={}'),
+    reset: expect.not.stringContaining('filter='),
+    updated: {},
+    range: [1, 2, 3, 4],
     complaints: [],
   });
 }, 120_000);

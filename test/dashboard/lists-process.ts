@@ -114,8 +114,44 @@ async function changeAll(page: Page): Promise<void> {
   results.undone = (await countOf({ priority: 'urgent' })) === urgent;
 }
 
+/** Changes the filter of a view, discards the change, and stores another. */
+async function filterView(page: Page): Promise<void> {
+  const { id } = await api('POST', '/views', {
+    name: 'High',
+    visibility: 'shared',
+    filter: { priority: ['high'] },
+  });
+  // No issue may match.
+  await page.goto(`${target.url}/views/${id}`);
+  const chip = page.getByRole('button', { name: 'Priority is High', exact: true });
+  await chip.waitFor();
+  await page.getByRole('button', { name: 'Remove the filter Priority is High' }).click();
+  await page.waitForURL(/filter=/);
+  results.withoutChips = search(page);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await chip.waitFor();
+  results.reset = search(page);
+  await page.getByRole('button', { name: 'Remove the filter Priority is High' }).click();
+  await page.getByRole('button', { name: 'Update view' }).click();
+  await page.waitForURL((url) => !url.search.includes('filter='));
+  results.updated = (await api<{ filter: object }>('GET', `/views/${id}`)).filter;
+  await api('DELETE', `/views/${id}`);
+}
+
+async function selectRange(page: Page): Promise<void> {
+  await go(page, '/issues');
+  const boxes = page.getByRole('grid').getByRole('checkbox');
+  await boxes.nth(1).click();
+  await boxes.nth(4).click({ modifiers: ['Shift'] });
+  results.range = await page
+    .locator('[role=row][aria-selected=true]')
+    .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute('data-index'))));
+}
+
 const tab = await driver.open('/welcome');
 await chooseFields(tab.page);
 await changeAll(tab.page);
+await filterView(tab.page);
+await selectRange(tab.page);
 await driver.browser.close();
 say({ ...results, complaints: tab.complaints });
