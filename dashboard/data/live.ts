@@ -5,7 +5,7 @@ import type { TatamiEvent } from '@tatami/sdk/client';
 /** Namespaces of the API whose objects the events of a namespace change. The first one holds the object itself. */
 const namespaces: Readonly<Record<string, readonly string[]>> = {
   issue: ['issues'],
-  comment: ['comments', 'timeline'],
+  comment: ['comments'],
   reaction: ['reactions'],
   project: ['projects', 'project-updates'],
   milestone: ['milestones', 'projects'],
@@ -33,26 +33,54 @@ const namespaces: Readonly<Record<string, readonly string[]>> = {
   preferences: ['preferences', 'favorites'],
 };
 
+/** Time between an event and the refetch, in which a burst collects. */
+const burstMs = 80;
+/** Minimum time between two refetches: constant changes stay far below the rate limit of the person. */
+const intervalMs = 1_000;
+
 interface Identified {
   readonly id: string;
   readonly version?: number;
 }
 
+/** Options of a query that only some events can change, in its `meta`. */
+export interface Follows {
+  /** Ids of issues and comments. Events of others do not refetch the query. */
+  readonly follows?: readonly string[];
+  /** True if the query applies events itself. */
+  readonly followsEvents?: boolean;
+}
+
 /** Receives each event after the caches of single objects and lists have its object. */
 export type EventListener = (event: TatamiEvent) => void;
 
+/** Time as the browser measures it; tests have their own. */
+interface Timing {
+  now(): number;
+  after(ms: number, run: () => void): void;
+}
+
+const browserTiming: Timing = {
+  now: () => performance.now(),
+  after: (ms, run) => void setTimeout(run, ms),
+};
+
 /**
- * Applies events and refetches what they may have changed otherwise. A burst of events, such as that of an import,
- * causes one refetch.
+ * Applies events and refetches the queries that they may have changed otherwise. A burst of events, such as that of an
+ * import, causes one refetch.
  */
 export class LiveCache {
   readonly #client: QueryClient;
+  readonly #timing: Timing;
   readonly #listeners = new Set<EventListener>();
-  readonly #stale = new Set<string>();
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Ids of the changed objects by namespace; null if an event does not name its objects. */
+  readonly #stale = new Map<string, Set<string> | null>();
+  #isScheduled = false;
+  #refetchedAt = -Infinity;
 
-  constructor(client: QueryClient) {
+  constructor(client: QueryClient, timing: Timing = browserTiming) {
     this.#client = client;
+    this.#timing = timing;
   }
 
   listen(listener: EventListener): () => void {
@@ -66,20 +94,44 @@ export class LiveCache {
     const object = event.data as unknown as Identified;
     if (typeof object.id === 'string' && !('truncated' in object)) replaceObject(this.#client, first, object);
     for (const listener of this.#listeners) listener(event);
-    for (const namespace of [first, ...others]) this.#stale.add(namespace);
-    if (this.#timer === null) this.#timer = setTimeout(() => this.#refetch(), 80);
+    for (const namespace of [first, ...others]) this.#note(namespace, changedBy(event));
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const earliest = this.#refetchedAt + intervalMs - this.#timing.now();
+    this.#timing.after(Math.max(burstMs, earliest), () => this.#refetch());
+  }
+
+  #note(namespace: string, ids: readonly string[] | null): void {
+    const before = this.#stale.get(namespace);
+    this.#stale.set(namespace, before === null || ids === null ? null : new Set([...(before ?? []), ...ids]));
   }
 
   #refetch(): void {
-    const stale = [...this.#stale];
+    const stale = new Map(this.#stale);
     this.#stale.clear();
-    this.#timer = null;
-    for (const namespace of stale)
-      void this.#client.invalidateQueries({
+    this.#isScheduled = false;
+    this.#refetchedAt = this.#timing.now();
+    void this.#client.invalidateQueries({
+      predicate({ queryKey, meta = {} }) {
+        const ids = stale.get(String(queryKey[0]));
+        const { follows, followsEvents } = meta as Follows;
         // Lists of issues follow events themselves, because a deep list has many pages.
-        predicate: ({ queryKey, meta }) => queryKey[0] === namespace && meta?.['followsEvents'] !== true,
-      });
+        if (ids === undefined || followsEvents === true) return false;
+        return ids === null || follows === undefined || follows.some((id) => ids.has(id));
+      },
+    });
   }
+}
+
+/** Returns the ids of the object of an event, of its issue and of its comment; null if the data was cut. */
+function changedBy({ data }: TatamiEvent): readonly string[] | null {
+  if ('truncated' in data) return null;
+  const { id, issue, commentId } = data as {
+    readonly id?: string;
+    readonly issue?: { readonly id: string } | null;
+    readonly commentId?: string | null;
+  };
+  return [id, issue?.id, commentId].filter((one) => typeof one === 'string');
 }
 
 /** Replaces an object wherever it is cached, unless the cached one is newer. */

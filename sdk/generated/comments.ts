@@ -70,6 +70,8 @@ export interface CommentQuery {
   sort?: string | undefined;
   /** Optional fields to include, comma-separated: bodyHtml. */
   include?: string | readonly string[] | undefined;
+  /** Ids of the comments, comma-separated; up to 100. */
+  ids?: string | readonly string[] | undefined;
 }
 
 /** Add a comment to an issue. */

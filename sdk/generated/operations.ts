@@ -164,7 +164,14 @@ import type {
   ProjectQuery,
 } from './projects.ts';
 import type { Proposal, ProposalApprove, ProposalQuery, ProposalReject } from './proposals.ts';
-import type { Reaction, ReactionCreate, ReactionCreateOnIssue, ReactionGroups } from './reactions.ts';
+import type {
+  Reaction,
+  ReactionCreate,
+  ReactionCreateOnIssue,
+  ReactionGroups,
+  ReactionListByCommentQuery,
+  ReactionsByComment,
+} from './reactions.ts';
 import type { Relation, RelationCreate, RelationQuery } from './relations.ts';
 import type {
   Release,
@@ -470,6 +477,12 @@ export interface Operations {
     listOnIssue(id: string, options?: CallOptions): Promise<ReactionGroups>;
     /** React to an issue with an emoji. If the caller already reacted with the emoji, returns that reaction (200). */
     createOnIssue(id: string, body: ReactionCreateOnIssue, options?: WriteOptions): Promise<Reaction>;
+    /** List the reactions to comments of an issue, by comment. Leaves out comments without reactions, deleted comments and comments on other issues. Reactions to the issue itself are another list. */
+    listByComment(
+      id: string,
+      query: ReactionListByCommentQuery,
+      options?: CallOptions,
+    ): Promise<ReactionsByComment>;
   };
   readonly subscribers: {
     /** List the subscribers of an issue, earliest first. */

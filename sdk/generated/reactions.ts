@@ -44,6 +44,12 @@ export interface ReactionCreateOnIssue {
   emoji: string;
 }
 
+/** List the reactions to comments of an issue, by comment. */
+export interface ReactionListByCommentQuery {
+  /** Ids of the comments, comma-separated; up to 100. */
+  ids: string | readonly string[];
+}
+
 export interface ReactionGroups {
   /** Reactions grouped by emoji, in the order of the first reaction of each group. */
   readonly data: readonly {
@@ -61,6 +67,32 @@ export interface ReactionGroups {
       readonly id: string;
       /** Name of the author at that time. */
       readonly name: string;
+    }[];
+  }[];
+}
+
+export interface ReactionsByComment {
+  /** Comments with reactions, in the order of their ids in the request. */
+  readonly data: readonly {
+    /** Id of the comment. */
+    readonly commentId: string;
+    /** Reactions grouped by emoji, in the order of the first reaction of each group. */
+    readonly reactions: readonly {
+      /** Emoji of the group. */
+      readonly emoji: string;
+      /** Number of reactions with the emoji. */
+      readonly count: number;
+      /** Id of the caller's reaction; null if there is none. */
+      readonly mine: string | null;
+      /** Authors of the reactions, earliest first; up to 10. */
+      readonly who: readonly {
+        /** Type of the author. */
+        readonly kind: 'user' | 'plugin' | 'system';
+        /** Id of the member or plugin install. */
+        readonly id: string;
+        /** Name of the author at that time. */
+        readonly name: string;
+      }[];
     }[];
   }[];
 }

@@ -134,6 +134,7 @@ export const operations = {
     delete: 'DELETE /reactions/{id}',
     listOnIssue: 'GET /issues/{id}/reactions',
     createOnIssue: 'POST /issues/{id}/reactions body',
+    listByComment: 'GET /issues/{id}/comments/reactions query',
   },
   subscribers: {
     list: 'GET /issues/{id}/subscribers query pages',

@@ -71,6 +71,23 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
   });
 }, 90_000);
 
+test('an issue with 120 comments opens with few requests, and changes of another issue cause none', async () => {
+  const seen = await runAt<Json>(scene, 'comments-process.ts', '120');
+  const comments = '/api/v1/issues/{id}/comments';
+  const [reactions, trail] = [`${comments}/reactions`, '/api/v1/issues/{id}/trail'];
+  expect(seen).toEqual({
+    // The newest 100 comments and the first comment of a reply; their reactions 100 at a time.
+    opened: { [comments]: 2, [reactions]: 2, [trail]: 1 },
+    answers: ['Answer to the first', 'Another answer to the first'],
+    middles: 0,
+    followed: { [reactions]: 1 },
+    earlier: { [comments]: 1, [reactions]: 1, [trail]: 1 },
+    remarks: 116,
+    roots: 1,
+    complaints: [],
+  });
+}, 90_000);
+
 test('attached images show in the texts of their issue, every other image waits, and files download without a bearer', async () => {
   const seen = await runAt<Json>(scene, 'files-process.ts');
   expect(seen).toMatchObject({

@@ -115,3 +115,67 @@ test('a comment accepts at most fifty different emoji, also under concurrent req
   expect(statuses).toEqual([...Array(50).fill(201), ...Array(10).fill(422)]);
   expect((await app.call('GET', on)).json.data.length).toBe(50);
 });
+
+test('one request lists the reactions of many comments, without deleted comments and those of other issues', async () => {
+  const { app, ana, ben } = fixtures;
+  const one = await fixtures.file('Discussed');
+  const other = await fixtures.file('Discussed elsewhere');
+  const add = async ({ id }: Json, body: string): Promise<string> =>
+    (await app.call('POST', `${v1}/issues/${id}/comments`, { body })).json.id;
+  const react = ({ call }: Pick<typeof ana, 'call'>, id: string, emoji: string) =>
+    call('POST', `${v1}/comments/${id}/reactions`, { emoji });
+  const [first, quiet, second, deleted] = [
+    await add(one, 'First'),
+    await add(one, 'Quiet'),
+    await add(one, 'Second'),
+    await add(one, 'Deleted'),
+  ];
+  const elsewhere = await add(other, 'Elsewhere');
+  for (const id of [first, second, deleted, elsewhere]) await react(ana, id, 'tada');
+  app.clock.advance(1_000);
+  await react(ben, second, 'tada');
+  await react(ben, second, 'eyes');
+  await app.call('DELETE', `${v1}/comments/${deleted}`);
+
+  const ids = [second, deleted, elsewhere, quiet, first, second];
+  const path = `${v1}/issues/${one.identifier}/comments/reactions?ids=${ids.join()}`;
+  const { status, json } = await ana.call('GET', path);
+  expect(status).toBe(200);
+  const single = async (id: string): Promise<Json> =>
+    (await ana.call('GET', `${v1}/comments/${id}/reactions`)).json.data;
+  expect(json.data).toEqual([
+    { commentId: second, reactions: await single(second) },
+    { commentId: first, reactions: await single(first) },
+  ]);
+  expect(json.data[0].reactions.map(({ emoji, count }: Json) => [emoji, count])).toEqual([
+    ['🎉', 2],
+    ['👀', 1],
+  ]);
+});
+
+test('a list of reactions by comment takes up to 100 ids of comments of a visible issue', async () => {
+  const { app } = fixtures;
+  const on = (id: string, ids: string) => app.call('GET', `${v1}/issues/${id}/comments/reactions?ids=${ids}`);
+  const ids = (count: number): string =>
+    Array.from({ length: count }, (_, n) => `cmt_${String(n).padStart(26, '0')}`).join();
+  expect((await on(issue.id, ids(100))).json).toEqual({ data: [] });
+  for (const wrong of [ids(101), issue.id, '', `${comment.id},`])
+    expect([wrong, (await on(issue.id, wrong)).status]).toEqual([wrong, 422]);
+  const gone = await fixtures.file('Gone');
+  await app.call('DELETE', `${v1}/issues/${gone.id}`);
+  expect((await on(gone.id, comment.id)).status).toBe(404);
+});
+
+test('comments of an issue are listed by their ids, in the order of the list', async () => {
+  const { app } = fixtures;
+  const one = await fixtures.file('Chosen');
+  const added: string[] = [];
+  for (const body of ['First', 'Second', 'Third']) {
+    added.push((await app.call('POST', `${v1}/issues/${one.id}/comments`, { body })).json.id);
+    app.clock.advance(1_000);
+  }
+  const path = `${v1}/issues/${one.id}/comments?ids=${[added[2], comment.id, added[0]].join()}`;
+  const { json } = await app.call('GET', path);
+  expect(json.data.map(({ id }: Json) => id)).toEqual([added[0], added[2]]);
+  expect((await app.call('GET', `${v1}/issues/${one.id}/comments?ids=nobody`)).status).toBe(422);
+});

@@ -42,5 +42,6 @@ export const comments = defineFeature({
 });
 
 export { findComment } from './operations.ts';
+export { commentIdsIn, commentIdsQuery } from './ids.ts';
 export { mentionsIn } from './mentions.ts';
 export { commentModel } from './model.ts';

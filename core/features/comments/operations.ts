@@ -17,6 +17,7 @@ import { plainOperations, type Rules } from '../../kernel/resource/operations.ts
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { issueModel, linkToIssue } from '../issues/index.ts';
+import { commentIdsIn, commentIdsQuery } from './ids.ts';
 import { mentionsIn } from './mentions.ts';
 import { comment } from './contract.ts';
 import { commentModel, type Comment } from './model.ts';
@@ -104,7 +105,7 @@ const rules: Rules<typeof comment, Comment> = {
   async where(ctx, query, issueId) {
     const issue = await getEntity(ctx, issueModel, issueId ?? '');
     const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
-    return [ofIssue, ...(await whereRestorable(ctx, query))];
+    return [ofIssue, ...whereChosen(query), ...(await whereRestorable(ctx, query))];
   },
   async sets(ctx, { parentId = null, body }, issueId) {
     const issue = await getEntity(ctx, issueModel, issueId ?? '');
@@ -142,6 +143,7 @@ async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comme
 
 export const resource = defineResource(comment, commentModel, {
   ...rules,
+  query: { ids: Type.Optional(commentIdsQuery) },
   operations: {
     async get(ctx, id) {
       const current = await commentModel.find(ctx, id);
@@ -174,6 +176,12 @@ function isAuthor(ctx: Context, { authorId }: { readonly authorId: string }): bo
 }
 
 const authorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
+
+function whereChosen({ ids }: Readonly<Record<string, unknown>>): Condition[] {
+  if (typeof ids !== 'string') return [];
+  const chosen = JSON.stringify(commentIdsIn(ids));
+  return [{ sql: 'id IN (SELECT value FROM json_each(:chosen))', params: { chosen } }];
+}
 
 /** Deleted comments are listed only for members who may restore them. */
 async function whereRestorable(

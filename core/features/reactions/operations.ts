@@ -17,7 +17,7 @@ import { Closed, idOf, namedSchema, nameOf, nullable } from '../../platform/lib/
 import { authorOf } from '../../kernel/resource/input.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { comment } from '../comments/contract.ts';
-import { findComment } from '../comments/index.ts';
+import { commentIdsIn, commentIdsQuery, findComment } from '../comments/index.ts';
 import { issue } from '../issues/contract.ts';
 
 /** Maximum number of different emoji on one comment or issue. */
@@ -52,19 +52,33 @@ const requireCapacity = tenantStatement(
 /** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
 
-const ReactionGroups = namedSchema(
-  'ReactionGroups',
+const groupsOf = (who: number) =>
+  Type.Array(
+    Closed({
+      emoji: Type.String({ description: 'Emoji of the group.' }),
+      count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
+      mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
+      who: Type.Array(reaction.fields.actor.response, {
+        description: `Authors of the reactions, earliest first; up to ${who}.`,
+      }),
+    }),
+    { description: 'Reactions grouped by emoji, in the order of the first reaction of each group.' },
+  );
+
+const ReactionGroups = namedSchema('ReactionGroups', Closed({ data: groupsOf(whoMax) }));
+
+/** Maximum number of authors per emoji in a list of many comments, which bounds its size. */
+const whoOfManyMax = 10;
+
+const ReactionsByComment = namedSchema(
+  'ReactionsByComment',
   Closed({
     data: Type.Array(
       Closed({
-        emoji: Type.String({ description: 'Emoji of the group.' }),
-        count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
-        mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
-        who: Type.Array(reaction.fields.actor.response, {
-          description: `Authors of the reactions, earliest first; up to ${whoMax}.`,
-        }),
+        commentId: idOf(comment.id, 'Id of the comment.'),
+        reactions: groupsOf(whoOfManyMax),
       }),
-      { description: 'Reactions grouped by emoji, in the order of the first reaction of each group.' },
+      { description: 'Comments with reactions, in the order of their ids in the request.' },
     ),
   }),
 );
@@ -83,6 +97,20 @@ const grouped = tenantStatement<Grouped>(
    FROM (SELECT *, row_number() OVER (PARTITION BY emoji ORDER BY created_at, id) AS place FROM reactions
          WHERE workspace_id = :ws AND subject_id = :subjectId AND deleted_at IS NULL)
    GROUP BY emoji ORDER BY min(created_at), min(id)`,
+);
+/** The condition on the issue is part of the rights: ids of comments on other issues match nothing. */
+const groupedByComment = tenantStatement<Grouped & { subject_id: string }>(
+  'reactions.grouped_by_comment',
+  `SELECT subject_id, emoji, count(*) AS count, max(CASE WHEN actor_id = :actorId THEN id END) AS mine,
+     json_group_array(json_object('kind', actor_kind, 'id', actor_id, 'name', actor_name) ORDER BY created_at, id)
+       FILTER (WHERE place <= :whoMax) AS who_json
+   FROM (SELECT r.*, row_number() OVER (PARTITION BY r.subject_id, r.emoji ORDER BY r.created_at, r.id) AS place
+         FROM json_each(:ids) AS chosen
+         CROSS JOIN comments AS c ON c.workspace_id = :ws AND c.id = chosen.value AND c.issue_id = :issueId
+           AND c.deleted_at IS NULL
+         CROSS JOIN reactions AS r INDEXED BY reactions_one
+           ON r.workspace_id = :ws AND r.subject_id = c.id AND r.deleted_at IS NULL)
+   GROUP BY subject_id, emoji ORDER BY min(created_at), min(id)`,
 );
 const takenBack = tenantStatement<{ count: number }>(
   'reactions.taken_back',
@@ -111,10 +139,46 @@ async function commentSubject(ctx: Context, id: string): Promise<Subject> {
 async function listReactions(ctx: Context, subject: Subject) {
   const params = { subjectId: subject.id, actorId: actorIdOf(ctx), whoMax };
   const groups = await ctx.store.read(ctx.scope, grouped, params);
-  return {
-    data: groups.map(({ who_json, ...group }) => ({ ...group, who: JSON.parse(who_json) as unknown })),
-  };
+  return { data: groups.map(groupIn) };
 }
+
+const groupIn = ({ emoji, count, mine, who_json }: Grouped) => ({
+  emoji,
+  count,
+  mine,
+  who: JSON.parse(who_json) as unknown,
+});
+
+/** Lists the reactions of many comments of an issue. Deleted comments and those of other issues are left out. */
+async function listByComment(ctx: Context, issueId: string, ids: readonly string[]) {
+  const params = { issueId, ids: JSON.stringify(ids), actorId: actorIdOf(ctx), whoMax: whoOfManyMax };
+  const groups = await ctx.store.read(ctx.scope, groupedByComment, params);
+  const bySubject = Map.groupBy(groups, ({ subject_id }) => subject_id);
+  const data = ids.flatMap((commentId) => {
+    const own = bySubject.get(commentId);
+    return own ? [{ commentId, reactions: own.map(groupIn) }] : [];
+  });
+  return { data };
+}
+
+const byComment = defineRoute({
+  method: 'GET',
+  path: `/api/v1/${issue.path}/{id}/${comment.path}/reactions`,
+  name: 'reactions.list-by-comment',
+  summary: 'List the reactions to comments of an issue, by comment',
+  description:
+    'Leaves out comments without reactions, deleted comments and comments on other issues. Reactions to the issue itself are another list.',
+  scope: 'comments:read',
+  rows: 'team',
+  limit: 'read',
+  params: Closed({ id: nameOf(issue) }),
+  query: Closed({ ids: commentIdsQuery }),
+  responses: { 200: ReactionsByComment },
+  async read(ctx, { params, query }) {
+    const { id } = await issueSubject(ctx, params.id);
+    return listByComment(ctx, id, commentIdsIn(query.ids));
+  },
+});
 
 const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
@@ -251,5 +315,9 @@ export const resource = defineResource(reaction, reactionModel, {
         : { changes: [], body: undefined };
     },
   },
-  routes: [...routesOf(comment, '', commentSubject), ...routesOf(issue, '-on-issue', issueSubject)],
+  routes: [
+    ...routesOf(comment, '', commentSubject),
+    ...routesOf(issue, '-on-issue', issueSubject),
+    byComment,
+  ],
 });

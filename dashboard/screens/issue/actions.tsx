@@ -65,7 +65,8 @@ function Subscription({ issue }: { readonly issue: Issue }): ReactNode {
   const key = ['issues', 'subscribers', issue.id];
   const { data } = useQuery({
     queryKey: key,
-    queryFn: () => Array.fromAsync(client.subscribers.list(issue.id, { limit: 100 })),
+    queryFn: ({ signal }) => Array.fromAsync(client.subscribers.list(issue.id, { limit: 100 }, { signal })),
+    meta: { follows: [issue.id] },
   });
   if (!data) return null;
   const isSubscribed = data.some((one) => one.member.id === member.id);

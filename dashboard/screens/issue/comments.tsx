@@ -11,6 +11,7 @@ import { Avatar, Time } from '../../parts/symbols.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
+import { commentsKey, type ReactionGroups } from './comment-pages.ts';
 import { Reactions } from './reactions.tsx';
 import styles from './issue.module.css';
 
@@ -18,12 +19,14 @@ interface ThreadProps {
   readonly issueId: string;
   readonly comment: Comment;
   readonly replies: readonly Comment[];
+  /** Reactions by the id of their comment. */
+  readonly reactions: ReadonlyMap<string, ReactionGroups>;
 }
 
 const refreshComments = (issueId: string): Promise<void> =>
-  queryClient.invalidateQueries({ queryKey: ['comments', issueId] });
+  queryClient.invalidateQueries({ queryKey: commentsKey(issueId) });
 
-export function Thread({ issueId, comment, replies }: ThreadProps): ReactNode {
+export function Thread({ issueId, comment, replies, reactions }: ThreadProps): ReactNode {
   const write = useWrite();
   const [isReplying, setReplying] = useState(false);
   const { id, resolvedAt, resolvedBy, author } = comment;
@@ -35,11 +38,11 @@ export function Thread({ issueId, comment, replies }: ThreadProps): ReactNode {
   };
   return (
     <li className="card stack">
-      <CommentView issueId={issueId} comment={comment} />
+      <CommentView issueId={issueId} comment={comment} reactions={reactions} />
       {resolvedBy && <p className="soft">{text.resolvedBy(resolvedBy.name)}</p>}
       {replies.map((reply) => (
         <div key={reply.id} className={styles.reply}>
-          <CommentView issueId={issueId} comment={reply} />
+          <CommentView issueId={issueId} comment={reply} reactions={reactions} />
         </div>
       ))}
       <div className="row">
@@ -55,13 +58,7 @@ export function Thread({ issueId, comment, replies }: ThreadProps): ReactNode {
   );
 }
 
-function CommentView({
-  issueId,
-  comment,
-}: {
-  readonly issueId: string;
-  readonly comment: Comment;
-}): ReactNode {
+function CommentView({ issueId, comment, reactions }: Omit<ThreadProps, 'replies'>): ReactNode {
   const { member } = useSession();
   const write = useWrite();
   const [edit, setEdit] = useState<string | null>(null);
@@ -91,7 +88,7 @@ function CommentView({
     <div className="stack">
       <p className="row wrap">
         <Avatar name={author.name} /> <strong>{author.name}</strong> <Time at={createdAt} />
-        {editedAt !== null && <Edits id={id} />}
+        {editedAt !== null && <Edits issueId={issueId} id={id} />}
         <span className="grow" />
         {author.id === member.id && (
           <>
@@ -109,7 +106,7 @@ function CommentView({
       ) : (
         <Editor value={edit} onChange={setEdit} onSave={() => void save()} />
       )}
-      <Reactions commentId={id} />
+      <Reactions issueId={issueId} commentId={id} groups={reactions.get(id) ?? []} />
     </div>
   );
 }
@@ -136,13 +133,14 @@ function Editor({ value, onChange, onSave }: EditorProps): ReactNode {
 }
 
 /** Earlier versions of a comment, loaded when they are opened. */
-function Edits({ id }: { readonly id: string }): ReactNode {
+function Edits({ issueId, id }: { readonly issueId: string; readonly id: string }): ReactNode {
   const client = useClient();
   const [isOpen, setOpen] = useState(false);
   const { data = [] } = useQuery({
-    queryKey: ['comments', 'history', id],
+    queryKey: [...commentsKey(issueId), 'history', id],
     enabled: isOpen,
-    queryFn: () => Array.fromAsync(client.comments.history(id, { limit: 100 })),
+    queryFn: ({ signal }) => Array.fromAsync(client.comments.history(id, { limit: 100 }, { signal })),
+    meta: { follows: [id] },
   });
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

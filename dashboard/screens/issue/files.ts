@@ -99,7 +99,8 @@ export function useAttachments(issueId: string): {
   const queryKey = ['issues', 'attachments', issueId];
   const { data = none } = useQuery({
     queryKey,
-    queryFn: () => Array.fromAsync(client.attachments.list(issueId, { limit: 100 })),
+    queryFn: ({ signal }) => Array.fromAsync(client.attachments.list(issueId, { limit: 100 }, { signal })),
+    meta: { follows: [issueId] },
   });
   return { attachments: data, refresh: () => queryClient.invalidateQueries({ queryKey }) };
 }

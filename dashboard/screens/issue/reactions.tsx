@@ -1,28 +1,30 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { text } from '../../text/issue.ts';
+import { refreshReactions, type ReactionGroups } from './comment-pages.ts';
 
 const offered = ['👍', '👎', '🎉', '❤️', '😄', '😕', '🚀', '👀'];
 
-export function Reactions({ commentId }: { readonly commentId: string }): ReactNode {
-  const client = useClient();
+interface ReactionsProps {
+  readonly issueId: string;
+  readonly commentId: string;
+  readonly groups: ReactionGroups;
+}
+
+export function Reactions({ issueId, commentId, groups }: ReactionsProps): ReactNode {
   const write = useWrite();
-  const key = ['reactions', commentId];
-  const { data } = useQuery({ queryKey: key, queryFn: () => client.reactions.list(commentId) });
   const toggle = async (emoji: string, mine: string | null): Promise<void> => {
     await write(async (api) => {
       if (mine === null) await api.reactions.create(commentId, { emoji });
       else await api.reactions.delete(mine);
     });
-    await queryClient.invalidateQueries({ queryKey: key });
+    await refreshReactions(issueId, commentId);
   };
   return (
     <div className="row wrap">
-      {data?.data.map(({ emoji, count, mine, who }) => (
+      {groups.map(({ emoji, count, mine, who }) => (
         <Button
           key={emoji}
           look="plain"
@@ -37,7 +39,7 @@ export function Reactions({ commentId }: { readonly commentId: string }): ReactN
         {offered.map((emoji) => (
           <MenuItem
             key={emoji}
-            onSelect={() => void toggle(emoji, data?.data.find((one) => one.emoji === emoji)?.mine ?? null)}
+            onSelect={() => void toggle(emoji, groups.find((one) => one.emoji === emoji)?.mine ?? null)}
           >
             {emoji}
           </MenuItem>

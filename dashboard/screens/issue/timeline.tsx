@@ -1,5 +1,4 @@
 // Comments, activity and trail of an issue in one order of time.
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Comment, Issue, TrailNode, TrailRoot } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
@@ -8,6 +7,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { text } from '../../text/issue.ts';
+import { useComments, useReactions } from './comment-pages.ts';
 import { NewComment, Thread } from './comments.tsx';
 import { TrailEntry } from './trail.tsx';
 
@@ -55,14 +55,19 @@ interface TimelineProps {
 export function Timeline({ issue, isPage }: TimelineProps): ReactNode {
   const client = useClient();
   const [kind, setKind] = useKind(isPage);
-  const comments = useQuery({
-    queryKey: ['comments', issue.id],
-    queryFn: () => Array.fromAsync(client.comments.list(issue.id, { limit: 100 })),
-  });
-  const trail = usePages(['issues', 'trail', issue.id], (after) =>
-    client.issues.trail(issue.id, { limit: 50, ...after }),
+  const comments = useComments(issue.id);
+  const trail = usePages(
+    ['issues', 'trail', issue.id],
+    (after, signal) => client.issues.trail(issue.id, { limit: 50, ...after }, { signal }),
+    { follows: [issue.id] },
   );
-  const entries = entriesOf(comments.data ?? [], trail.items ?? [], kind);
+  const { items = [] } = comments;
+  const reactions = useReactions(issue.id, items);
+  const entries = entriesOf(items, trail.items ?? [], kind);
+  const earlier = [
+    ...(showsComments(kind) ? [comments] : []),
+    ...(kind === 'comments' ? [] : [trail]),
+  ].filter(({ hasMore }) => hasMore);
   return (
     <section className="stack">
       <div className="row wrap">
@@ -74,8 +79,11 @@ export function Timeline({ issue, isPage }: TimelineProps): ReactNode {
           onPick={(picked) => setKind(picked as Kind)}
         />
       </div>
-      {trail.hasMore && kind !== 'comments' && (
-        <Button onClick={trail.loadMore} disabled={trail.isLoadingMore}>
+      {earlier.length > 0 && (
+        <Button
+          onClick={() => earlier.forEach(({ loadMore }) => loadMore())}
+          disabled={earlier.some(({ isLoadingMore }) => isLoadingMore)}
+        >
           {text.earlier}
         </Button>
       )}
@@ -87,6 +95,7 @@ export function Timeline({ issue, isPage }: TimelineProps): ReactNode {
               issueId={issue.id}
               comment={entry.comment}
               replies={entry.replies}
+              reactions={reactions}
             />
           ) : (
             <TrailEntry
@@ -102,10 +111,13 @@ export function Timeline({ issue, isPage }: TimelineProps): ReactNode {
   );
 }
 
+const showsComments = (kind: Kind): boolean => kind === 'all' || kind === 'comments';
+
 /** Events of comments are shown as the comments themselves. */
 const isShown = ({ type }: TrailNode): boolean => type === null || !/^(comment|reaction)\./.test(type);
 
-function entriesOf(comments: readonly Comment[], roots: readonly TrailRoot[], kind: Kind): readonly Entry[] {
+function entriesOf(newest: readonly Comment[], roots: readonly TrailRoot[], kind: Kind): readonly Entry[] {
+  const comments = newest.toReversed();
   const threads = comments
     .filter(({ parentId }) => parentId === null)
     .map((comment): Entry => {
@@ -116,9 +128,6 @@ function entriesOf(comments: readonly Comment[], roots: readonly TrailRoot[], ki
     .map((root) => ({ ...root, nodes: root.nodes.filter(isShown) }))
     .filter(({ nodes }) => nodes.some((node) => kind !== 'activity' || node.kind === 'event'))
     .map((root): Entry => ({ kind: 'root', at: root.at, root }));
-  const chosen = [
-    ...(kind === 'all' || kind === 'comments' ? threads : []),
-    ...(kind === 'comments' ? [] : activity),
-  ];
-  return chosen.toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const chosen = [...(showsComments(kind) ? threads : []), ...(kind === 'comments' ? [] : activity)];
+  return chosen.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 }

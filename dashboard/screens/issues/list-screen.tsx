@@ -35,13 +35,10 @@ interface ListScreenProps {
   readonly empty?: ReactNode;
 }
 
-export function ListScreen(props: ListScreenProps): ReactNode {
-  const { title, search, fixed, ofView, subscriber, actions, bars, empty } = props;
+/** Returns a function that changes the address. An opened issue is a step back in the history of the browser. */
+function useSearchChange() {
   const navigate = useNavigate();
-  const { group, layout, sort = '-createdAt', peek } = search;
-  const filter = filterOf(conditionsOf(search.filter ?? ofView));
-  const [count, setCount] = useState<string>();
-  const change = useCallback(
+  return useCallback(
     (part: { readonly [Name in keyof IssueSearch]?: IssueSearch[Name] | undefined }) =>
       navigate({
         to: '.',
@@ -50,6 +47,14 @@ export function ListScreen(props: ListScreenProps): ReactNode {
       }),
     [navigate],
   );
+}
+
+export function ListScreen(props: ListScreenProps): ReactNode {
+  const { title, search, fixed, ofView, subscriber, actions, bars, empty } = props;
+  const change = useSearchChange();
+  const { group, layout, sort = '-createdAt', peek } = search;
+  const filter = filterOf(conditionsOf(search.filter ?? ofView));
+  const [count, setCount] = useState<string>();
   const setFilter = (next: FilterTree | undefined): void =>
     void change({ filter: ofView ? changedFilter(next, ofView) : next });
   const display = useDisplay(props.list, search, (part) => void change(part));

@@ -144,8 +144,9 @@ function ProposalCard({ proposal, issueId, offerUndo }: ProposalProps): ReactNod
 function Remarks({ issue }: { readonly issue: Issue }): ReactNode {
   const client = useClient();
   const comments = useQuery({
-    queryKey: ['comments', 'triage', issue.id],
-    queryFn: async () => (await client.comments.list(issue.id, { limit: 50 })).data,
+    queryKey: ['comments', issue.id, 'triage'],
+    queryFn: async ({ signal }) => (await client.comments.list(issue.id, { limit: 50 }, { signal })).data,
+    meta: { follows: [issue.id] },
   });
   const remarks =
     comments.data?.filter(({ author, deletedAt }) => author.kind === 'plugin' && !deletedAt) ?? [];

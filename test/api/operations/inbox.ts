@@ -17,6 +17,7 @@ export async function inboxOperations({ app, did, issue, member }: Setting): Pro
   const thumb = await did('reactions.create', `${v1}/comments/${comment.id}/reactions`, { emoji: '👍' });
   await did('reactions.get', `${v1}/reactions/${thumb.id}`);
   await did('reactions.list', `${v1}/comments/${comment.id}/reactions`);
+  await did('reactions.list-by-comment', `${v1}/issues/${issue.id}/comments/reactions?ids=${comment.id}`);
   await did('reactions.delete', `${v1}/reactions/${thumb.id}`);
   await did('reactions.create-on-issue', `${v1}/issues/${issue.id}/reactions`, { emoji: 'tada' });
   await did('reactions.list-on-issue', `${v1}/issues/${issue.id}/reactions`);

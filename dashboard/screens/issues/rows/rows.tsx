@@ -27,11 +27,9 @@ interface RowsProps {
   readonly onPeek: (identifier: string) => void;
 }
 
-export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNode {
-  const navigate = useNavigate();
+/** Groups that the person has collapsed. */
+function useCollapsed() {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
-  const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
-  const selection = useSelection(rows);
   const toggle = useCallback((key: string | null) => {
     setCollapsed((before) => {
       const next = new Set(before);
@@ -39,6 +37,14 @@ export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNo
       return next;
     });
   }, []);
+  return { collapsed, toggle, openAll: () => setCollapsed(new Set()) };
+}
+
+export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNode {
+  const navigate = useNavigate();
+  const { collapsed, toggle, openAll } = useCollapsed();
+  const rows = useMemo(() => rowsOf(list.data!, query.group, collapsed), [list.data, query.group, collapsed]);
+  const selection = useSelection(rows);
   const row = rows[selection.focused];
   const open = (): void => {
     if (row?.kind === 'group') toggle(row.group.key);
@@ -53,7 +59,7 @@ export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNo
   const selectAll = async (): Promise<void> => {
     selection.replace(await list.loadAll());
     // Rows of collapsed groups count as not selected.
-    setCollapsed(new Set());
+    openAll();
   };
   const fields = useFieldChange(row, selection, bulk.ask);
   useRowKeys(selection, open);

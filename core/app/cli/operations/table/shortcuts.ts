@@ -69,6 +69,7 @@ export const columns: Readonly<Record<string, readonly string[]>> = {
   'search.query': ['issue.identifier', 'issue.title', 'issue.state', 'issue.priority', 'highlights.text'],
   'comments.list': ['id', 'author', 'body', 'createdAt'],
   'reactions.list': ['emoji', 'count', 'who'],
+  'reactions.list-by-comment': ['commentId', 'reactions'],
   'reactions.list-on-issue': ['emoji', 'count', 'who'],
 };
 
