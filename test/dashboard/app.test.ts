@@ -132,7 +132,7 @@ test('a list shows the fields that a person chooses, and any number of its issue
     remembered: `?${show}&density=compact`,
     view: '?density=compact',
     sharedHeight: 30,
-    others: '',
+    others: '?density=compact',
     opensInApp: true,
     progress: expect.arrayContaining([expect.stringMatching(/^1000 of 15\d\d /)]),
     changed: true,
