@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode, RefObject } from 'react';
+import type { KeyboardEvent, ReactNode, RefObject } from 'react';
 import styles from './parts.module.css';
 
 interface DialogProps {
@@ -12,6 +12,8 @@ interface DialogProps {
   readonly initialFocus?: RefObject<HTMLElement | null>;
   /** Element that receives the focus afterwards; by default the one that had it when the dialog took it. */
   readonly finalFocus?: RefObject<HTMLElement | null>;
+  /** Receives every key, also while no element of the content has the focus. */
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ReactNode;
 }
 
@@ -23,6 +25,7 @@ export function Dialog({
   onClose,
   initialFocus,
   finalFocus,
+  onKeyDown,
   children,
 }: DialogProps): ReactNode {
   return (
@@ -32,6 +35,7 @@ export function Dialog({
         <Base.Backdrop className={styles.backdrop} forceRender />
         <Base.Popup
           className={`${styles.dialog} stack`}
+          onKeyDown={onKeyDown}
           {...(initialFocus && { initialFocus })}
           {...(finalFocus && { finalFocus })}
         >

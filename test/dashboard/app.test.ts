@@ -151,7 +151,7 @@ test('a list shows the chosen fields, changes any number of issues at once, and 
     remembered: `?${show}&density=compact`,
     view: '?density=compact',
     sharedHeight: 30,
-    others: '',
+    others: '?density=compact',
     opensInApp: true,
     progress: expect.arrayContaining([expect.stringMatching(/^1000 of 15\d\d /)]),
     changed: true,

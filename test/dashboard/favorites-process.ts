@@ -70,6 +70,16 @@ await other.page.goto(`${target.url}/`);
 await other.page.getByRole('heading', { name: 'Boards' }).waitFor();
 results.painted = [await theme(other.page), new URL(other.page.url()).pathname];
 
+// The later tests start with the preferences of a new member.
+await dialog.getByLabel('Theme').selectOption('System');
+await dialog.getByLabel('Start page').selectOption('My issues');
+await dialog.getByRole('checkbox').check();
+await second.page.waitForFunction(
+  () =>
+    (JSON.parse(localStorage.getItem('tatami.preferences')!) as { singleKeyShortcuts: boolean })
+      .singleKeyShortcuts,
+);
+
 results.complaints = [...first.complaints, ...other.complaints];
 await driver.browser.close();
 say(results);

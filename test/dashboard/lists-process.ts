@@ -59,7 +59,9 @@ async function chooseFields(page: Page): Promise<void> {
     .getByText('Creator: ')
     .waitFor();
   results.sharedHeight = (await other.page.getByRole('row').first().boundingBox())?.height;
+  // The fields stay in their browser, and the density follows the person.
   await go(other.page, '/issues');
+  await other.page.waitForURL(/density=/);
   results.others = search(other.page);
   await other.close();
 

@@ -1,7 +1,7 @@
 // Dialog that completes a cycle. It lists the issues that roll over first.
 import { useQuery } from '@tanstack/react-query';
 import type { Cycle } from '@tatami/sdk/client';
-import { useRef, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { useCycles, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
@@ -32,17 +32,21 @@ export default function CompleteDialog({ cycle, onClose }: CompleteProps): React
   const client = useClient();
   const write = useWrite();
   const rollover = useRollover(cycle);
-  const { id, name } = cycle;
+  const { id, name, status } = cycle;
   const filter = JSON.stringify(unfinishedOf(id));
   const { data } = useQuery({
     queryKey: ['issues', 'count', 'cycle', id],
     queryFn: () => client.issues.count({ filter }),
   });
-  // The button that opened the dialog is gone once the cycle is completed.
+  // The button that opened the dialog is gone once the cycle is completed, here or elsewhere.
   const finalFocus = useRef<HTMLElement>(null);
+  const focusMain = (): void => void (finalFocus.current = document.querySelector('main'));
+  useEffect(() => {
+    if (status === 'completed') focusMain();
+  }, [status]);
   const complete = async (): Promise<unknown> => {
     const completed = await write((api) => api.cycles.complete(id), text.cycleCompleted(name));
-    if (completed) finalFocus.current = document.querySelector('main');
+    if (completed) focusMain();
     return completed;
   };
   return (

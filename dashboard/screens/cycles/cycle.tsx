@@ -69,7 +69,6 @@ function Actions({ cycle }: { readonly cycle: Cycle }): ReactNode {
   const [asks, setAsks] = useState(false);
   const write = useWrite();
   const { id, name, status } = cycle;
-  if (status === 'completed') return null;
   if (status === 'upcoming')
     return (
       <Button onClick={() => void write((client) => client.cycles.start(id), text.cycleStarted(name))}>
@@ -78,7 +77,8 @@ function Actions({ cycle }: { readonly cycle: Cycle }): ReactNode {
     );
   return (
     <>
-      <Button onClick={() => setAsks(true)}>{text.complete}</Button>
+      {status === 'active' && <Button onClick={() => setAsks(true)}>{text.complete}</Button>}
+      {/* The event about the completion can arrive before the answer, on which the dialog closes. */}
       <Suspense>{asks && <CompleteDialog cycle={cycle} onClose={() => setAsks(false)} />}</Suspense>
     </>
   );

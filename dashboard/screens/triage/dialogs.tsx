@@ -29,8 +29,8 @@ export function ChoiceDialog({ title, choices, onPick, onClose }: ChoiceProps): 
     if (choice) pick(choice[0]);
   };
   return (
-    <Dialog title={title} isOpen onClose={onClose}>
-      <div className="stack" onKeyDown={onKeyDown}>
+    <Dialog title={title} isOpen onClose={onClose} onKeyDown={onKeyDown}>
+      <div className="stack">
         {choices.map(([id, name], index) => (
           <Button key={id} onClick={() => pick(id)}>
             {index < 9 && (

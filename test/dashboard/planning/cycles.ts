@@ -35,6 +35,12 @@ export async function cycleSteps({ page, go, look, escape, message, problems }: 
   const dialog = await look('Complete the cycle?');
   const sentence = await dialog.getByText(/^1 unfinished issue/).innerText();
   const rows = await dialog.getByRole('listitem').allInnerTexts();
+  // The event arrives before the answer.
+  await page.route('**/complete', async (route) => {
+    const response = await route.fetch();
+    await page.locator('h2').getByText('Rolled over').waitFor({ state: 'attached' });
+    await route.fulfill({ response });
+  });
   await dialog.getByRole('button', { name: 'Complete cycle' }).press('Enter');
   await message(`${current.name} completed.`);
   await page.getByRole('heading', { name: 'Rolled over' }).waitFor();

@@ -67,7 +67,7 @@ export async function triageSteps({ page, go, look, escape }: Visit): Promise<ob
   );
   await decide(
     'team',
-    () => pick('t', 'New team', '1'),
+    () => moveTeam({ page, look }),
     ({ team }) => team.key === 'OPS',
   );
   await decide(
@@ -100,6 +100,24 @@ export async function triageSteps({ page, go, look, escape }: Visit): Promise<ob
   results['filter'] = await filterQueue({ page, look });
   await api('POST', `/issues/${made.id}/triage/accept`, {});
   return results;
+}
+
+/** Opens the dialog before its choices are loaded. */
+async function moveTeam({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<void> {
+  const opened = Promise.withResolvers<void>();
+  await page.route('**/api/v1/teams?*', async (route) => {
+    await opened.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole('heading', { level: 2, name: /Decide and undo/ }).waitFor();
+  await page.keyboard.press('t');
+  const dialog = page.getByRole('dialog', { name: 'New team' });
+  await dialog.waitFor();
+  opened.resolve();
+  await dialog.getByRole('button', { name: 'Operations' }).waitFor();
+  await look('New team');
+  await page.keyboard.press('1');
 }
 
 async function setLabels({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<void> {
