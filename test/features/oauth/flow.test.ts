@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../../app.ts';
+import { proveAgain, signIn, type Person } from '../sign-in/person.ts';
 import {
   Browser,
   ask,
@@ -16,17 +17,21 @@ import {
 } from './client.ts';
 
 let app: TestApp;
+let ana: Person;
 let browser: Browser;
 let open: Client;
 let confidential: Client;
 const commandLine: Client = { id: 'tatami-cli', secret: null, redirectUri: 'http://127.0.0.1/callback' };
 beforeAll(async () => {
   app = await startApp();
-  browser = await browserOf(app);
+  ana = await signIn(app);
+  browser = await browserOf(app, ana);
   open = await registerApp(app);
   confidential = await registerApp(app, { confidential: true, name: 'Server side' });
 });
 afterAll(() => app.stop());
+// Tests advance the clock, and consent needs a recent sign-in.
+beforeEach(() => proveAgain(app, ana));
 
 const status = async (token: string, path = '/api/v1/issues', method = 'GET', body?: unknown) =>
   (await app.clientOf(token)(method, path, body)).status;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from '../../app.ts';
-import { signIn, type Person } from '../sign-in/person.ts';
+import { proveAgain, signIn, type Person } from '../sign-in/person.ts';
 import { addMembership } from './seats.ts';
 import {
   Browser,
@@ -31,6 +31,8 @@ beforeAll(async () => {
   client = await registerApp(app);
 });
 afterAll(() => app.stop());
+// Tests advance the clock, and consent needs a recent sign-in.
+beforeEach(() => proveAgain(app, ana));
 
 /** Registers a client by itself, without a workspace. */
 async function registerItself(
@@ -299,6 +301,7 @@ test('RFC 8628 §5.1: after ten wrong codes a person cannot enter another for te
   const refused = await browser.post('/device', typed);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '540']);
   app.clock.jump(540_000);
+  await proveAgain(app, ana);
   expect((await browser.post('/device', typed)).status).toBe(422);
   const later = await ask(app, '/oauth/device', { ...client, id: 'tatami-cli' }, {});
   typed.set('user_code', later.json.user_code);

@@ -1,8 +1,7 @@
 // Consent creates lasting access, so it needs a recent sign-in.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createSessions } from '../../../core/features/sign-in/sessions.ts';
 import { startApp, type TestApp } from '../../app.ts';
-import { signIn } from '../sign-in/person.ts';
+import { proveAgain, signIn } from '../sign-in/person.ts';
 import { ask, authorizePath, browserOf, formOf, pkce, registerApp, type Client } from './client.ts';
 
 let app: TestApp;
@@ -29,7 +28,7 @@ test('consent needs a recent sign-in, and the confirmation leads back to the sam
   expect(await late.get(at)).toMatchObject({ status: 303, location: again });
   expect(await late.post(at, form)).toMatchObject({ status: 303, location: again });
   expect(await app.eventTypes(before)).toEqual([]);
-  await createSessions(app.services).prove(ana.who.sessionId);
+  await proveAgain(app, ana);
   expect((await late.get(at)).text).toBe(page.text);
   const answer = await late.post(at, form);
   expect((await late.get(answer.location!)).location).toStartWith(client.redirectUri);
@@ -65,7 +64,7 @@ test('a device is connected only with a recent sign-in, and its code stays in th
     await late.post('/device', form),
   ])
     expect(answer).toMatchObject({ status: 303, location: again });
-  await createSessions(app.services).prove(ana.who.sessionId);
+  await proveAgain(app, ana);
   expect(formOf(await late.get(path)).get('user_code')).toBe(code);
   expect((await late.post('/device', form)).text).toContain('Your device is connected');
 });

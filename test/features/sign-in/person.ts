@@ -40,6 +40,11 @@ export async function signIn(
   return { accountId: account.id, memberId, who, cookie };
 }
 
+/** Makes the sign-in of a person recent, as `/sign-in/again` does. */
+export function proveAgain({ services }: TestApp, { who }: Person): Promise<void> {
+  return createSessions(services).prove(who.sessionId);
+}
+
 /** Exchanges the session of a person for a bearer, as the web app does. @param workspace by default the first one */
 export async function bearerOf(
   app: TestApp,
