@@ -119,8 +119,8 @@ const guards: readonly Guard[] = [
   {
     name: 'a revoked grant authorizes no request',
     ...at('flow', 'core/features/oauth/tokens.ts'),
-    guarding: ' AND g.revoked_at IS NULL',
-    broken: '',
+    guarding: "t.kind = 'AccessToken' AND g.revoked_at IS NULL",
+    broken: "t.kind = 'AccessToken'",
   },
   {
     name: 'an app does no more than the role of its member',
