@@ -2,13 +2,13 @@
 
 /** Replace your preferences for the web app. */
 export interface MePreferencesPut {
-  /** Color theme: `system` follows the device. */
+  /** Color theme: `system` follows the device. Default: `system`. */
   theme?: 'system' | 'light' | 'dark' | undefined;
-  /** Height of the rows of lists. */
+  /** Height of the rows of lists. Default: `comfortable`. */
   density?: 'comfortable' | 'compact' | undefined;
-  /** True if keyboard shortcuts without a modifier key work. */
+  /** True if keyboard shortcuts without a modifier key work. Default: `true`. */
   singleKeyShortcuts?: boolean | undefined;
-  /** Screen that opens at the root of the web app. */
+  /** Screen that opens at the root of the web app. Default: `my_issues`. */
   startPage?:
     'my_issues' | 'inbox' | 'triage' | 'issues' | 'boards' | 'cycles' | 'projects' | 'releases' | undefined;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { rowsOf } from './rows.ts';
-import { fillPath, formOf, nowhere, seed, type Seeds } from './seeds.ts';
+import { fillPath, formOf, nowhere, requiredQueryOf, seed, type Seeds } from './seeds.ts';
 
 let app: TestApp;
 let foreignId: string;
@@ -46,7 +46,8 @@ test('every operation answers a foreign id in its path like an unknown one', asy
     for (const [name, schema] of properties) {
       const form = formOf(schema);
       if (form === undefined) continue;
-      const path = (ids: Seeds): string => fillPath(route.path, route.params, { ...own, [form]: ids[form]! });
+      const path = (ids: Seeds): string =>
+        fillPath(route.path, route.params, { ...own, [form]: ids[form]! }) + requiredQueryOf(route);
       const ask = (ids: Seeds): Promise<Reply> =>
         call(route.method, path(ids), route.body ? route.example : undefined);
       const [there, none] = [await ask(foreign), await ask(nowhere)];

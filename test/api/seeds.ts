@@ -202,6 +202,12 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
   });
 }
 
+/** The query that a route requires: ids of comments that do not exist. Empty for other routes. */
+export const requiredQueryOf = ({ query }: Pick<Route, 'query'>): string =>
+  (query as { readonly required?: readonly string[] } | undefined)?.required?.includes('ids')
+    ? `?ids=${nowhere['comment']!}`
+    : '';
+
 /** The example body of a route, with the address of a test receiver. */
 export function exampleOf(route: Route, hookUrl: string): object | undefined {
   const example = route.example as object | undefined;

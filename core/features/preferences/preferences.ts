@@ -18,23 +18,31 @@ const defaults = {
   startPage: 'my_issues',
 } as const;
 
+const docs = {
+  theme: 'Color theme: `system` follows the device.',
+  density: 'Height of the rows of lists.',
+  singleKeyShortcuts: 'True if keyboard shortcuts without a modifier key work.',
+  startPage: 'Screen that opens at the root of the web app.',
+} as const;
+
+/** Generators of clients would make a property with `default` required, so its description states the default. */
+const withDefault = (name: keyof typeof defaults): string => `${docs[name]} Default: \`${defaults[name]}\`.`;
+
 const values = {
-  theme: enumeration('PreferencesTheme', themes, 'Color theme: `system` follows the device.'),
-  density: enumeration('PreferencesDensity', densities, 'Height of the rows of lists.'),
-  singleKeyShortcuts: Type.Boolean({
-    description: 'True if keyboard shortcuts without a modifier key work.',
-  }),
-  startPage: enumeration('PreferencesStartPage', startPages, 'Screen that opens at the root of the web app.'),
+  theme: enumeration('PreferencesTheme', themes, docs.theme),
+  density: enumeration('PreferencesDensity', densities, docs.density),
+  singleKeyShortcuts: Type.Boolean({ description: docs.singleKeyShortcuts }),
+  startPage: enumeration('PreferencesStartPage', startPages, docs.startPage),
 };
 
 const Preferences = namedSchema('Preferences', Closed(values));
 const PreferencesPut = namedSchema(
   'PreferencesPut',
   Closed({
-    theme: Type.Optional({ ...values.theme, default: defaults.theme }),
-    density: Type.Optional({ ...values.density, default: defaults.density }),
-    singleKeyShortcuts: Type.Optional({ ...values.singleKeyShortcuts, default: defaults.singleKeyShortcuts }),
-    startPage: Type.Optional({ ...values.startPage, default: defaults.startPage }),
+    theme: Type.Optional({ ...values.theme, description: withDefault('theme') }),
+    density: Type.Optional({ ...values.density, description: withDefault('density') }),
+    singleKeyShortcuts: Type.Optional(Type.Boolean({ description: withDefault('singleKeyShortcuts') })),
+    startPage: Type.Optional({ ...values.startPage, description: withDefault('startPage') }),
   }),
 );
 export const PreferencesEvent = namedSchema(
