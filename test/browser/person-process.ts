@@ -8,11 +8,20 @@ import type { Deed, PageSnapshot } from './person.ts';
 const browser = await openBrowser();
 const { page, complaints, press, settle, violations } = await visitAs(browser);
 
+/** The page that waits for the first build of the app loads itself again, which aborts another navigation. */
+async function go(url: string): Promise<void> {
+  try {
+    await page.goto(url);
+  } catch (error) {
+    if (!String(error).includes('ERR_ABORTED')) throw error;
+    await page.goto(url);
+  }
+}
+
 async function act(deed: Deed): Promise<void> {
   switch (deed.do) {
     case 'go':
-      await page.goto(deed.url);
-      return;
+      return go(deed.url);
     case 'fill':
       return page.getByLabel(deed.label).first().fill(deed.text);
     case 'uncheck':
