@@ -261,7 +261,7 @@ test.skipIf(!hasStrace)(
     // The source directory is unchanged.
     await openStore(dataDir, Date.now).close();
   },
-  long ? 600_000 : 60_000,
+  long ? 600_000 : 120_000,
 );
 
 test.skipIf(!hasStrace)(
@@ -309,5 +309,5 @@ test.skipIf(!hasStrace)(
 
     expect(kills).toBeGreaterThan(long ? 30 : 3);
   },
-  long ? 600_000 : 60_000,
+  long ? 600_000 : 120_000,
 );
