@@ -1,5 +1,5 @@
 // Objects that all screens name. Teams, members, labels, workflow states, projects and cycles are loaded whole, once.
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import type { Client, Cycle, Label, Member, Project, Team, WorkflowState } from '@tatami/sdk/client';
 import { useClient } from './provider.tsx';
 
@@ -35,6 +35,7 @@ export const titlesQuery = (client: Client, input: string) =>
     queryKey: ['issues', 'titles', input],
     enabled: input !== '',
     staleTime: 10_000,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { data } = await client.issues.titles({ q: input.slice(0, 200) }, { signal });
       return data;

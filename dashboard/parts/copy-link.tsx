@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
-import { notify, notifyProblem } from './toast.tsx';
+import { copyText } from './copy.tsx';
 
 /** Button that copies the link to an object, with what the address says about its display. */
 export function CopyLink({ url }: { readonly url: string }): ReactNode {
@@ -9,12 +9,7 @@ export function CopyLink({ url }: { readonly url: string }): ReactNode {
     const link = new URL(url);
     link.search = location.search;
     link.searchParams.delete('peek');
-    try {
-      await navigator.clipboard.writeText(link.href);
-      notify(text.linkCopied);
-    } catch (error) {
-      notifyProblem(error);
-    }
+    await copyText(link.href, text.linkCopied);
   };
   return <Button onClick={() => void copy()}>{text.copyLink}</Button>;
 }

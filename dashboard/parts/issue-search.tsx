@@ -1,6 +1,6 @@
 // Search for one issue, by identifier or words of the title.
 import { Combobox } from '@base-ui/react/combobox';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Issue } from '@tatami/sdk/client';
 import { useDeferredValue, useRef, useState, type ReactNode, type Ref } from 'react';
 import { titlesQuery } from '../data/directory.ts';
@@ -29,7 +29,7 @@ function IssueSearch({ label, excluded = [], suggested = [], onPick, ref }: Issu
   const client = useClient();
   const [input, setInput] = useState('');
   const asked = useDeferredValue(input.trim());
-  const titles = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  const titles = useQuery(titlesQuery(client, asked));
   const offered: readonly FoundIssue[] = asked === '' ? suggested : (titles.data ?? []);
   const found = offered.filter(({ id }) => !excluded.includes(id));
   /** The list still belongs to an earlier text. */

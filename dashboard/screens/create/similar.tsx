@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { titlesQuery } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
@@ -17,7 +17,6 @@ export function Similar({ title }: { readonly title: string }): ReactNode {
   const { data = [] } = useQuery({
     ...titlesQuery(client, asked),
     enabled: asked.split(/\s+/).length >= wordsMin,
-    placeholderData: keepPreviousData,
   });
   if (data.length === 0 || title.trim() === '') return null;
   return (

@@ -6,6 +6,7 @@ import { useTeams } from '../../data/directory.ts';
 import { queryClient, useClient, useSession } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { copyText } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { notify } from '../../parts/toast.tsx';
@@ -17,10 +18,6 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
   const navigate = useNavigate();
   const teams = useTeams().filter(({ id }) => id !== issue.team.id);
   const name = issue.identifier ?? issue.id;
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(issue.url ?? location.href);
-    notify(common.linkCopied);
-  };
   const remove = async (): Promise<void> => {
     const isDeleted = await write(async (client) => {
       await client.issues.delete(issue.id);
@@ -51,7 +48,9 @@ export function IssueActions({ issue }: { readonly issue: Issue }): ReactNode {
         </Menu>
       )}
       <Menu label={common.more} button={<Icon name="more" />} look="plain">
-        <MenuItem onSelect={() => void copy()}>{common.copyLink}</MenuItem>
+        <MenuItem onSelect={() => void copyText(issue.url ?? location.href, common.linkCopied)}>
+          {common.copyLink}
+        </MenuItem>
         <MenuItem onSelect={() => void remove()}>{text.deleteIssue}</MenuItem>
       </Menu>
     </>

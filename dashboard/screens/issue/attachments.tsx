@@ -3,10 +3,10 @@ import { useRef, useState, type ChangeEvent, type DragEvent, type ReactNode } fr
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
+import { copyText } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { notify, notifyProblem } from '../../parts/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
 import { download, isImage, useAttachments, useUploads } from './files.ts';
@@ -106,15 +106,6 @@ function AttachmentRow({ attachment, onDeleted }: AttachmentRowProps): ReactNode
     await write((client) => client.attachments.delete(id));
     onDeleted();
   };
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(markdownOf(attachment));
-      notify(common.copied);
-    } catch (error) {
-      // Browsers allow it only on pages with HTTPS or on this machine.
-      notifyProblem(error);
-    }
-  };
   return (
     <li className="row wrap">
       {kind === 'link' ? (
@@ -130,7 +121,11 @@ function AttachmentRow({ attachment, onDeleted }: AttachmentRowProps): ReactNode
       {isImage(attachment) && (
         <>
           <FileImage id={id} name={text.preview(title)} className={styles.preview} otherwise={null} />
-          <Button look="plain" aria-label={text.copyMarkdownOf(title)} onClick={() => void copy()}>
+          <Button
+            look="plain"
+            aria-label={text.copyMarkdownOf(title)}
+            onClick={() => void copyText(markdownOf(attachment))}
+          >
             {text.copyMarkdown}
           </Button>
         </>

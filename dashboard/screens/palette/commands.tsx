@@ -1,5 +1,5 @@
 import { Combobox } from '@base-ui/react/combobox';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
 import { titlesQuery } from '../../data/directory.ts';
@@ -119,7 +119,7 @@ function useIssues(input: string): readonly (Command & { readonly identifier: st
   const navigate = useNavigate();
   const client = useClient();
   const asked = useDeferredValue(input);
-  const { data = [] } = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  const { data = [] } = useQuery(titlesQuery(client, asked));
   if (input === '') return [];
   return data.map(({ id, identifier, title, state }) => ({
     id,

@@ -1,5 +1,5 @@
 // Dialog that finds issues by title or identifier, and adds them to a release.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Release } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
@@ -22,7 +22,7 @@ export default function AddIssues({ release, onClose }: AddIssuesProps): ReactNo
   const client = useClient();
   const [input, setInput] = useState('');
   const asked = input.trim();
-  const found = useQuery({ ...titlesQuery(client, asked), placeholderData: keepPreviousData });
+  const found = useQuery(titlesQuery(client, asked));
   const { add, message, problem } = useAdd(release);
   const issues = asked === '' ? [] : (found.data ?? []);
   const hasNone = asked !== '' && found.data?.length === 0;

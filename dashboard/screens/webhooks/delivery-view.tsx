@@ -7,8 +7,8 @@ import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Time } from '../../parts/symbols.tsx';
+import { copyText } from '../../parts/copy.tsx';
 import { notify, notifyProblem } from '../../parts/toast.tsx';
-import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { curlOf } from './curl.ts';
 import { prettyJson } from './outcome.ts';
@@ -94,8 +94,7 @@ export function DeliveryActions({ delivery }: { readonly delivery: DeliveryDetai
   const copy = async (): Promise<void> => {
     try {
       const { url } = await client.webhooks.get(webhookId);
-      await navigator.clipboard.writeText(curlOf(url, delivery));
-      notify(common.copied);
+      await copyText(curlOf(url, delivery));
     } catch (error) {
       notifyProblem(error);
     }
