@@ -10,10 +10,12 @@ import { createDocuments } from '../../core/features/oauth/clients/documents.ts'
 import { createFindAccessToken } from '../../core/features/oauth/tokens.ts';
 import { createClock, startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../features/oauth/client.ts';
+import { proveAgain, signIn, type Person } from '../features/sign-in/person.ts';
 
 const v1 = '/api/v1';
 const workspaceMax = 300;
 let app: TestApp;
+let owner: Person;
 /** Browser session of the owner. */
 let browser: Browser;
 beforeAll(async () => {
@@ -23,7 +25,8 @@ beforeAll(async () => {
       ...{ rateWorkspace: String(workspaceMax), trustedProxy: '127.0.0.0/8, ::1/128' },
     },
   });
-  browser = await browserOf(app);
+  owner = await signIn(app);
+  browser = await browserOf(app, owner);
 });
 afterAll(() => app.stop());
 
@@ -194,6 +197,8 @@ test('the keys of one member share one place in fair queues, and the apps of the
   const findKey = createFindKey({ store, uses });
   expect([await partyIn(findKey, first.key), await partyIn(findKey, second.key)]).toEqual([id, id]);
   const client = await registerApp(app, { name: 'Queue' });
+  // Earlier tests advance the clock, and consent needs a recent sign-in.
+  await proveAgain(app, owner);
   const { access_token: token } = await tokensOf(app, client, { browser });
   const findAccess = createFindAccessToken({ store, uses });
   expect(await partyIn(findAccess, token)).toBe(`${app.workspace.userId} apps`);

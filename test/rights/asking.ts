@@ -7,7 +7,7 @@ import { rightsOf, type Rights, type ScopeRequests } from '../../core/kernel/rig
 import { scopeOf } from '../../core/platform/store/store.ts';
 import type { Json, TestApp } from '../app.ts';
 import { asText, routeAt } from '../value-client.ts';
-import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
+import { fillPath, nowhere, requiredQueryOf, seed, type Seeds } from '../api/seeds.ts';
 
 export interface Answer {
   readonly status: number;
@@ -101,7 +101,7 @@ export async function askAs(
 }
 
 export function pathOf(route: Route, ids: Seeds): string {
-  return fillPath(route.path, route.params, ids);
+  return fillPath(route.path, route.params, ids) + requiredQueryOf(route);
 }
 
 export interface TwoTeams {

@@ -112,6 +112,7 @@ const special: Readonly<Record<string, () => object>> = {
   releases: () => ({ tag: 'cli' }),
   cycles: () => ({ startsAt: '2032-03-03T00:00:00Z', endsAt: '2032-03-17T00:00:00Z' }),
   relations: () => ({ issueId: 'ENG-2' }),
+  favorites: () => ({ targetId: 'ENG-2' }),
   webhooks: () => ({ url: `${receiver.url.href}command` }),
 };
 
