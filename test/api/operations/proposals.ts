@@ -11,8 +11,9 @@ export async function proposalOperations({ app, did, issue, member }: Setting): 
   });
   const agent = app.clientOf(key.key);
   const propose = async (patch: object): Promise<Json> => {
+    await app.settled();
     const { json } = await agent('PATCH', `${v1}/issues/${issue.id}`, patch, { 'tatami-mode': 'propose' });
-    // Each step has its own time, and is notified before the next.
+    // Each step has its own time, and its notifications are not mixed with those of others.
     await app.settled();
     app.clock.advance(10);
     return `${v1}/proposals/${json.id}`;
