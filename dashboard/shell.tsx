@@ -5,8 +5,8 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'rea
 import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Icon } from './parts/icon.tsx';
-import { Menu, MenuItem } from './parts/menu.tsx';
-import { Toasts } from './parts/toast.tsx';
+import { Menu, MenuItem } from './parts/overlay/menu.tsx';
+import { Toasts } from './parts/overlay/toast.tsx';
 import { developerScreens, workScreens } from './screens.ts';
 import { Palette } from './screens/palette/palette.tsx';
 import { CreateButton, CreateHost } from './screens/create/create.tsx';

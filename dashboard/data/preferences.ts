@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Client, Preferences } from '@tatami/sdk/client';
 import { useSyncExternalStore } from 'react';
-import { notifyProblem } from '../parts/toast.tsx';
+import { notifyProblem } from '../parts/overlay/toast.tsx';
 import { queryClient, useClient } from './provider.tsx';
 
 const key = 'tatami.preferences';

@@ -1,6 +1,6 @@
 // Writes that show at once. The answer of the server confirms them, or takes them back with a message.
 import type { Client, Issue, IssuePatch } from '@tatami/sdk/client';
-import { notify, notifyProblem } from '../parts/toast.tsx';
+import { notify, notifyProblem } from '../parts/overlay/toast.tsx';
 import { replaceObject } from './live.ts';
 import { queryClient, useApp } from './provider.tsx';
 

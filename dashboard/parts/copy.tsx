@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
-import { notify, notifyProblem } from './toast.tsx';
+import { notify, notifyProblem } from './overlay/toast.tsx';
 
 /** Copies a text to the clipboard, and says so. @returns false if the browser refuses it, which the person was told */
 export async function copyText(value: string, done: string = text.copied): Promise<boolean> {

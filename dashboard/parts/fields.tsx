@@ -4,7 +4,7 @@ import { createContext, use, useId, useState, type ComponentProps, type ReactNod
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { messageOf } from './states.tsx';
-import { notifyProblem } from './toast.tsx';
+import { notifyProblem } from './overlay/toast.tsx';
 
 interface Labeled {
   readonly label: string;

@@ -4,9 +4,9 @@ import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, TextField } from '../../parts/fields.tsx';
-import { SecretDialog } from '../../parts/secret-dialog.tsx';
+import { SecretDialog } from '../../parts/overlay/secret-dialog.tsx';
 import { scopeSentences } from '../../generated/scopes.ts';
 import { text } from '../../text/developers.ts';
 

@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { Picker, type Choice } from '../../parts/picker.tsx';
 import { Bar, Empty, Screen } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text, typeName } from '../../text/developers.ts';
 import { useAuditExport } from './export.ts';

@@ -2,7 +2,7 @@
 import type { AuditEntry, AuditLogQuery } from '@tatami/sdk/client';
 import { useRef, useState } from 'react';
 import { useClient } from '../../data/provider.tsx';
-import { notify, notifyProblem } from '../../parts/toast.tsx';
+import { notify, notifyProblem } from '../../parts/overlay/toast.tsx';
 import { text } from '../../text/developers.ts';
 
 type ExportFormat = 'csv' | 'json';

@@ -6,10 +6,10 @@ import { useTeams } from '../../data/directory.ts';
 import { queryClient, useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/boards.ts';
 

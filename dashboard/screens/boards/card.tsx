@@ -1,7 +1,7 @@
 import { draggable } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef, type ReactNode, type RefObject } from 'react';
-import { Avatar, PriorityIcon } from '../../parts/symbols.tsx';
+import { Avatar, PriorityIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/boards.ts';
 import styles from './board.module.css';
 import type { Card } from './model.ts';

@@ -1,7 +1,7 @@
 // Columns of a board, with moves by mouse, by key and by the dialog.
 import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text } from '../../text/boards.ts';
 import { text as common } from '../../text/common.ts';
 import styles from './board.module.css';

@@ -3,7 +3,7 @@ import { useQuery, type QueryKey } from '@tanstack/react-query';
 import type { Client, IssueBoard, PageInfo, TatamiEvent } from '@tatami/sdk/client';
 import { useCallback, useEffect, useRef, type RefObject } from 'react';
 import { queryClient, useApp } from '../../data/provider.tsx';
-import { notifyProblem } from '../../parts/toast.tsx';
+import { notifyProblem } from '../../parts/overlay/toast.tsx';
 import {
   cardFields,
   cellKey,

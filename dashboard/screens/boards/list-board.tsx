@@ -3,7 +3,7 @@ import { useEffect, useMemo, type ReactNode } from 'react';
 import { useMay } from '../../data/provider.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
-import { conditionsOf, isChip, type FilterTree } from '../issues/filter.ts';
+import { conditionsOf, isChip, type FilterTree } from '../../parts/filter/filter.ts';
 import type { BoardGrouping } from '../issues/search.ts';
 import { Columns } from './columns.tsx';
 import { useBoard, type BoardSource } from './data.ts';

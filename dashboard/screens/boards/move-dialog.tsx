@@ -1,6 +1,6 @@
 // Moves a card without dragging: by touch, by keyboard and by screen reader.
 import { useRef, useState, type ReactNode } from 'react';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField } from '../../parts/fields.tsx';
 import { text } from '../../text/boards.ts';
 import { placeOf, type BoardState, type Card, type Place } from './model.ts';

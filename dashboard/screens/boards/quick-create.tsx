@@ -4,9 +4,9 @@ import { createContext, use, useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text } from '../../text/boards.ts';
 import { fieldsOf, type Column } from './model.ts';
 

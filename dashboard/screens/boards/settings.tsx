@@ -4,7 +4,7 @@ import type { Board, BoardCreate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { fieldError, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
 import { text } from '../../text/boards.ts';
 import { text as common } from '../../text/common.ts';

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { MultiPicker, Picker, type Choice } from '../../parts/picker.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/create.ts';
-import { priorityChoices, useStateChoices } from '../issues/choices.tsx';
+import { priorityChoices, useStateChoices } from '../../parts/filter/choices.tsx';
 import type { IssueDraft } from './draft.ts';
 import { templatesQuery } from './templates-query.ts';
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { titlesQuery } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
-import { StateIcon } from '../../parts/symbols.tsx';
+import { StateIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/create.ts';
 
 /** Pause in typing after which similar issues are looked up. */

@@ -4,7 +4,7 @@ import type { Template } from '@tatami/sdk/client';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form } from '../../parts/fields.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/create.ts';

@@ -5,9 +5,9 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { useCycles, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form } from '../../parts/fields.tsx';
-import { IssueRows } from '../../parts/issue-rows.tsx';
+import { IssueRows } from '../../parts/issue/issue-rows.tsx';
 import { text } from '../../text/planning.ts';
 import { nextCycle, unfinishedOf } from './rollover.ts';
 

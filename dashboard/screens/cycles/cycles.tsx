@@ -5,10 +5,10 @@ import { useState, type ReactNode } from 'react';
 import { cyclesQuery, useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/planning.ts';
 
 const order = ['active', 'upcoming', 'completed'] as const;

@@ -1,6 +1,6 @@
 // Effect of the completion of a cycle on its unfinished issues, as the server will compute it.
 import type { Cycle } from '@tatami/sdk/client';
-import type { FilterTree } from '../issues/filter.ts';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 
 type Planned = Pick<Cycle, 'id' | 'team' | 'status' | 'startsAt'>;
 

@@ -7,7 +7,7 @@ import { useFavoriteChanges, useFavorites } from '../../data/favorites.ts';
 import { preferencesQuery, showStored } from '../../data/preferences.ts';
 import { queryClient, useApp, useClient } from '../../data/provider.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
 import shell from '../../shell.module.css';
 import { text } from '../../text/favorites.ts';
 import styles from './favorites.module.css';

@@ -1,7 +1,7 @@
 import type { Preferences } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { useChangePreferences, usePreferences } from '../../data/preferences.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { text } from '../../text/favorites.ts';
 import { text as issues } from '../../text/issues.ts';

@@ -8,8 +8,8 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
 

@@ -4,7 +4,7 @@ import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, TextField, textOf } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { text as common } from '../../text/common.ts';

@@ -4,9 +4,9 @@ import { replaceObject } from '../../data/live.ts';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useDraft } from '../../data/drafts.ts';
 import { Button } from '../../parts/button.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { MarkdownField } from '../../parts/markdown-field.tsx';
-import { notifyProblem } from '../../parts/toast.tsx';
+import { Markdown } from '../../parts/markdown/markdown.tsx';
+import { MarkdownField } from '../../parts/markdown/markdown-field.tsx';
+import { notifyProblem } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
 

@@ -6,12 +6,12 @@ import { useCycles, useLabels, useMembers, useProjects, useStates, useTeams } fr
 import { useClient } from '../../data/provider.tsx';
 import { changeIssue, type IssueChange } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { IssueDialog } from '../../parts/issue-search.tsx';
+import { IssueDialog } from '../../parts/issue/issue-search.tsx';
 import { MultiPicker, Picker, type Choice } from '../../parts/picker.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issue.ts';
-import { priorityChoices, useStateChoices } from '../issues/choices.tsx';
+import { priorityChoices, useStateChoices } from '../../parts/filter/choices.tsx';
 import { CustomFields } from './custom-fields.tsx';
 import styles from './issue.module.css';
 

@@ -4,7 +4,7 @@ import type { Attachment, Client } from '@tatami/sdk/client';
 import { useState } from 'react';
 import { queryClient, useApp, useClient } from '../../data/provider.tsx';
 import { startUpload, type Upload as Started } from '../../data/uploads.ts';
-import { notifyProblem } from '../../parts/toast.tsx';
+import { notifyProblem } from '../../parts/overlay/toast.tsx';
 
 /** Types of the images that the server shows if their bytes are those of an image. */
 const safeImages: ReadonlySet<string> = new Set([

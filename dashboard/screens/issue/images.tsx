@@ -1,7 +1,7 @@
 // Images that are attached to an issue: in its list of attachments, and in its texts.
 import type { Attachment, Issue } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
-import { OwnImages, type ImageOf } from '../../parts/own-images.ts';
+import { OwnImages, type ImageOf } from '../../parts/markdown/own-images.ts';
 import { isImage, useAttachments, useFileUrl } from './files.ts';
 
 interface FileImageProps {

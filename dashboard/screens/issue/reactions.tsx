@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
 import { text } from '../../text/issue.ts';
 import { refreshReactions, type ReactionGroups } from './comment-pages.ts';
 

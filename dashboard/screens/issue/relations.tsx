@@ -7,8 +7,8 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { IssueDialog } from '../../parts/issue-search.tsx';
-import { StateIcon } from '../../parts/symbols.tsx';
+import { IssueDialog } from '../../parts/issue/issue-search.tsx';
+import { StateIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/issue.ts';
 
 export function Relations({ issue }: { readonly issue: Issue }): ReactNode {

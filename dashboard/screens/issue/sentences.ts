@@ -1,6 +1,6 @@
 // Sentences of the timeline about events, runs, deliveries and proposals.
 import type { TrailNode } from '@tatami/sdk/client';
-import { exactTime } from '../../parts/symbols.tsx';
+import { exactTime } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { eventPhrases, fieldNames, text } from '../../text/issue.ts';
 

@@ -7,7 +7,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ProgressBar } from '../../parts/chart.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { StateIcon } from '../../parts/symbols.tsx';
+import { StateIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/issue.ts';
 import { openCreate } from '../create/create.tsx';
 

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TrailNode, TrailRoot } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/issue.ts';
 import { sentenceOf } from './sentences.ts';
 

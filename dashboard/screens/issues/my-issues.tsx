@@ -4,7 +4,7 @@ import { useSession } from '../../data/provider.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { Bar, Empty } from '../../parts/states.tsx';
 import { text } from '../../text/issues.ts';
-import type { FilterTree } from './filter.ts';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 import { ListScreen } from './list-screen.tsx';
 import { mineParts, type IssueSearch, type Mine } from './search.ts';
 

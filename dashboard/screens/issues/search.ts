@@ -1,5 +1,5 @@
 // Search parameters of the issue list: the whole state of the list is in its URL.
-import type { FilterTree } from './filter.ts';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 
 export const groupings = ['state', 'assignee', 'priority', 'label', 'project', 'cycle', 'team'] as const;
 export type Grouping = (typeof groupings)[number];

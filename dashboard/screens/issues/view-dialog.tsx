@@ -1,6 +1,6 @@
 // Form for the name and the visibility of a view.
 import { useState, type ReactNode } from 'react';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { text } from '../../text/issues.ts';
 

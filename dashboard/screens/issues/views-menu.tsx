@@ -5,7 +5,7 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useClient, useMay } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
 import { text } from '../../text/issues.ts';
 import type { IssueSearch } from './search.ts';
 import type { ViewDetails } from './view-dialog.tsx';

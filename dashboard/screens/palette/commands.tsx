@@ -5,8 +5,8 @@ import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'rea
 import { titlesQuery } from '../../data/directory.ts';
 import { useChangePreferences } from '../../data/preferences.ts';
 import { useClient } from '../../data/provider.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { StateIcon } from '../../parts/symbols.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
+import { StateIcon } from '../../parts/issue/symbols.tsx';
 import styles from '../../parts/parts.module.css';
 import { screens } from '../../screens.ts';
 import { text as shell } from '../../text/shell.ts';

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChangePreferences, usePreferences } from '../../data/preferences.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { activeShortcuts } from '../../parts/shortcuts.ts';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';

@@ -5,9 +5,9 @@ import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ProgressBar } from '../../parts/chart.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { dateOf, Form, TextField, textOf } from '../../parts/fields.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
 

@@ -7,7 +7,7 @@ import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { DayChart, ProgressBar } from '../../parts/chart.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
-import { IssueRows } from '../../parts/issue-rows.tsx';
+import { IssueRows } from '../../parts/issue/issue-rows.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';
 import { Star } from '../favorites/star.tsx';

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { projectsQuery, useMembers } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { dateOf, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
 import { Empty, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text } from '../../text/planning.ts';

@@ -4,12 +4,12 @@ import { useRef, useState, type ReactNode } from 'react';
 import { queryClient, useClient, useSession } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/overlay/confirm.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField, TextArea, textOf } from '../../parts/fields.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { notify } from '../../parts/toast.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Markdown } from '../../parts/markdown/markdown.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
 

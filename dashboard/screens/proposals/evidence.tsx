@@ -5,7 +5,7 @@ import type { Proposal, Run } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { messageOf } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/developers.ts';
 import { argumentsText, callsOf, subjectOf } from './run-facts.ts';
 import { valueText } from './values.ts';

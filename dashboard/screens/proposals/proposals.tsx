@@ -4,11 +4,11 @@ import { useState, type ReactNode } from 'react';
 import { usePages } from '../../data/pages.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm } from '../../parts/overlay/confirm.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { Bar, Empty, Screen } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
-import { notify, notifyProblem } from '../../parts/toast.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
+import { notify, notifyProblem } from '../../parts/overlay/toast.tsx';
 import { text } from '../../text/developers.ts';
 
 type Status = Proposal['status'];

@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { SlaPolicy, SlaPolicyCreate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
 import { MultiPicker, type Choice } from '../../parts/picker.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
-import { useStateChoices } from '../issues/choices.tsx';
-import { FilterBar } from '../issues/filter-bar.tsx';
-import type { FilterTree } from '../issues/filter.ts';
+import { useStateChoices } from '../../parts/filter/choices.tsx';
+import { FilterBar } from '../../parts/filter/filter-bar.tsx';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 
 interface PolicyProps {
   /** Null for a new one. */

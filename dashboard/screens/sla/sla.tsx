@@ -7,7 +7,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { Bar, Empty, Failed, Loading, Screen } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
 import { durationOf, minuteMs } from './duration.ts';

@@ -7,7 +7,7 @@ import { useLabels } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
+import { Markdown } from '../../parts/markdown/markdown.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import type { OfferUndo } from './undo.ts';

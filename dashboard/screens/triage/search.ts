@@ -1,5 +1,5 @@
 // Search parameters of the triage queue.
-import type { FilterTree } from '../issues/filter.ts';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 
 export interface TriageSearch {
   /** Filter tree of the API, which narrows the queue. */

@@ -3,7 +3,7 @@ import type { Client, Issue } from '@tatami/sdk/client';
 import { useRef } from 'react';
 import { useWrite } from '../../data/writes.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import { idsOf, labelChange } from './labels.ts';

@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { Time } from '../../parts/symbols.tsx';
+import { Time } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/developers.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
 import { refreshMs } from './delivery-view.tsx';

@@ -5,7 +5,7 @@ import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/fields.tsx';
-import { exactTime, Time } from '../../parts/symbols.tsx';
+import { exactTime, Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { addressPatchOf, draftOf, eventsPatchOf, withoutSecrets, type WebhookDraft } from './draft.ts';

@@ -8,7 +8,7 @@ import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Bar, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
-import { notify } from '../../parts/toast.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
 import { DeliveryList } from './delivery-list.tsx';

@@ -4,11 +4,11 @@ import { useState, type ReactNode } from 'react';
 import { useCycles, useLabels, useMembers, useProjects } from '../../../data/directory.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Picker, type Choice } from '../../../parts/picker.tsx';
-import { notifyProblem } from '../../../parts/toast.tsx';
+import { notifyProblem } from '../../../parts/overlay/toast.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
 import type { BulkChange } from './bulk.ts';
-import { priorityChoices, useStateNames } from '../choices.tsx';
+import { priorityChoices, useStateNames } from '../../../parts/filter/choices.tsx';
 import type { ListedIssue } from '../list/list-data.ts';
 import styles from '../issues.module.css';
 

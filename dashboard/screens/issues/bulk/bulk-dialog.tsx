@@ -4,7 +4,7 @@ import { useCycles, useLabels, useMembers, useProjects } from '../../../data/dir
 import type { IssueUpdate } from '@tatami/sdk/client';
 import { Button } from '../../../parts/button.tsx';
 import { ProgressBar } from '../../../parts/chart.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/overlay/dialog.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
 import type { ListedIssue } from '../list/list-data.ts';

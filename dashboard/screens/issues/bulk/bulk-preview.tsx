@@ -1,7 +1,7 @@
 // Previews a change of several issues, makes it when the person agrees, and offers to undo it.
 import { lazy, Suspense, useRef, useState, type ReactNode } from 'react';
 import { useClient } from '../../../data/provider.tsx';
-import { notify, notifyProblem } from '../../../parts/toast.tsx';
+import { notify, notifyProblem } from '../../../parts/overlay/toast.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
 import type { BulkStep } from './bulk-dialog.tsx';

@@ -1,7 +1,7 @@
 // Layout, grouping, sorting, fields and density of a list.
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from '../../../parts/button.tsx';
-import { Menu, MenuItem } from '../../../parts/menu.tsx';
+import { Menu, MenuItem } from '../../../parts/overlay/menu.tsx';
 import { text } from '../../../text/issues.ts';
 import { densities, type ListDisplay } from './display.ts';
 import { boardGroupings, columnsOf, groupings, layouts, sorts, type IssueSearch } from '../search.ts';

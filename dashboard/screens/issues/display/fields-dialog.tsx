@@ -1,7 +1,7 @@
 // Choice of the fields that the rows of a list show. A change shows at once.
 import type { ReactNode } from 'react';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/overlay/dialog.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
 import { defaultFields, shownFields, textOfFields, type ShownField } from './display.ts';

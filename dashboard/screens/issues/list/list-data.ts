@@ -1,6 +1,6 @@
 // Loads a list of issues by group and page, and applies events to what is loaded.
 import type { Client, Issue } from '@tatami/sdk/client';
-import { both, type FilterTree } from '../filter.ts';
+import { both, type FilterTree } from '../../../parts/filter/filter.ts';
 import type { Grouping } from '../search.ts';
 
 export type ListedIssue = Pick<

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Client, TatamiEvent } from '@tatami/sdk/client';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { queryClient, useApp } from '../../../data/provider.tsx';
-import { notifyProblem } from '../../../parts/toast.tsx';
+import { notifyProblem } from '../../../parts/overlay/toast.tsx';
 import { applyChanges } from './list-changes.ts';
 import {
   countIssues,

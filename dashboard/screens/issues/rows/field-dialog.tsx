@@ -4,12 +4,12 @@ import type { IssueUpdate } from '@tatami/sdk/client';
 import { useRef, useState, type ReactNode } from 'react';
 import { useLabels, useMembers } from '../../../data/directory.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/overlay/dialog.tsx';
 import type { Choice } from '../../../parts/picker.tsx';
 import styles from '../../../parts/parts.module.css';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
-import { priorityChoices, useStateNames } from '../choices.tsx';
+import { priorityChoices, useStateNames } from '../../../parts/filter/choices.tsx';
 import type { ListedIssue } from '../list/list-data.ts';
 import { rowFields, type RowField } from './row-change.ts';
 

@@ -3,7 +3,7 @@ import type { Issue, IssueUpdate } from '@tatami/sdk/client';
 import { labelsQuery, membersQuery, statesQuery } from '../../../data/directory.ts';
 import { queryClient, useClient } from '../../../data/provider.tsx';
 import { changeIssue } from '../../../data/writes.ts';
-import { notifyProblem } from '../../../parts/toast.tsx';
+import { notifyProblem } from '../../../parts/overlay/toast.tsx';
 import type { ListedIssue } from '../list/list-data.ts';
 
 export const rowFields = ['state', 'assignee', 'priority', 'label'] as const;

@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../../parts/icon.tsx';
-import { Avatar, PriorityIcon, StateIcon, Time } from '../../../parts/symbols.tsx';
+import { Avatar, PriorityIcon, StateIcon, Time } from '../../../parts/issue/symbols.tsx';
 import { text as common } from '../../../text/common.ts';
 import { text } from '../../../text/issues.ts';
 import type { ShownField } from '../display/display.ts';

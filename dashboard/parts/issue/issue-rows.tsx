@@ -3,9 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Issue, Page } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { text } from '../text/common.ts';
-import { Button } from './button.tsx';
-import { Failed, Loading } from './states.tsx';
+import { text } from '../../text/common.ts';
+import { Button } from '../button.tsx';
+import { Failed, Loading } from '../states.tsx';
 import { Avatar, PriorityIcon, StateIcon } from './symbols.tsx';
 
 interface IssueRowsProps {

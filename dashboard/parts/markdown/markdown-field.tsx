@@ -1,7 +1,7 @@
 // Text area for Markdown source, with a preview.
 import { useId, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react';
-import { text } from '../text/create.ts';
-import { Button } from './button.tsx';
+import { text } from '../../text/create.ts';
+import { Button } from '../button.tsx';
 import { Markdown } from './markdown.tsx';
 import { MentionArea } from './mentions.tsx';
 

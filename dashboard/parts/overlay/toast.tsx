@@ -1,12 +1,12 @@
 // Short messages after an action. Screen readers announce them.
 import { ApiCallError } from '@tatami/sdk/client';
 import { useSyncExternalStore, type ReactNode } from 'react';
-import { confirmSignIn, noteRefusal, storeForms } from '../data/client.ts';
-import { text } from '../text/common.ts';
-import { Button } from './button.tsx';
-import { Icon } from './icon.tsx';
-import { messageOf } from './states.tsx';
-import styles from './parts.module.css';
+import { confirmSignIn, noteRefusal, storeForms } from '../../data/client.ts';
+import { text } from '../../text/common.ts';
+import { Button } from '../button.tsx';
+import { Icon } from '../icon.tsx';
+import { messageOf } from '../states.tsx';
+import styles from '../parts.module.css';
 
 interface Toast {
   readonly id: number;

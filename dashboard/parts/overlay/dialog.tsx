@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import type { KeyboardEvent, ReactNode, RefObject } from 'react';
-import styles from './parts.module.css';
+import styles from '../parts.module.css';
 
 interface DialogProps {
   readonly title: string;

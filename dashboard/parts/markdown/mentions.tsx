@@ -10,10 +10,10 @@ import {
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
-import { useMembers } from '../data/directory.ts';
-import { text } from '../text/markdown.ts';
-import { Avatar } from './symbols.tsx';
-import styles from './parts.module.css';
+import { useMembers } from '../../data/directory.ts';
+import { text } from '../../text/markdown.ts';
+import { Avatar } from '../issue/symbols.tsx';
+import styles from '../parts.module.css';
 
 const shownMax = 6;
 

@@ -2,7 +2,7 @@
 import { lazy, Suspense, type ReactNode } from 'react';
 import type { MarkdownProps } from './markdown-tree.tsx';
 import { startParser } from './markdown-trees.ts';
-import styles from './parts.module.css';
+import styles from '../parts.module.css';
 
 const MarkdownTree = lazy(() => {
   startParser();

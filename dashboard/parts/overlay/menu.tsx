@@ -1,5 +1,5 @@
 import { createContext, lazy, Suspense, use, useState, type ReactNode } from 'react';
-import { buttonClass } from './button.tsx';
+import { buttonClass } from '../button.tsx';
 
 const OpenMenu = lazy(() => import('./open-menu.tsx'));
 

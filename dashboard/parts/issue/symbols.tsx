@@ -1,8 +1,8 @@
 // Small symbols of issues. Each has a text alternative, so that no meaning depends on color alone.
 import type { Issue } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { text } from '../text/common.ts';
-import styles from './parts.module.css';
+import { text } from '../../text/common.ts';
+import styles from '../parts.module.css';
 
 type StateType = Issue['state']['type'];
 type Priority = Issue['priority'];

@@ -2,9 +2,9 @@
 // servers load on a click, so that a text neither runs code nor tells its author who reads it.
 import type { Heading, Image, ListItem, Nodes, Root, RootContent, Table } from 'mdast';
 import { createContext, createElement, Fragment, use, useState, type ReactNode } from 'react';
-import { text } from '../text/markdown.ts';
-import { Button } from './button.tsx';
-import { identifier } from './identifier.ts';
+import { text } from '../../text/markdown.ts';
+import { Button } from '../button.tsx';
+import { identifier } from '../issue/identifier.ts';
 import { useTree } from './markdown-trees.ts';
 import { OwnImages } from './own-images.ts';
 

@@ -1,10 +1,10 @@
 // Form for one filter of a list.
 import { Combobox } from '@base-ui/react/combobox';
 import { useState, type ReactNode } from 'react';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import type { Choice } from '../../parts/picker.tsx';
-import styles from '../../parts/parts.module.css';
+import { Dialog } from '../overlay/dialog.tsx';
+import { Form, SelectField, TextField, textOf } from '../fields.tsx';
+import type { Choice } from '../picker.tsx';
+import styles from '../parts.module.css';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
 import { useFilterChoices } from './choices.tsx';

@@ -1,9 +1,9 @@
 // Menu that opens when it is first shown, and its items.
 import { Menu as Base } from '@base-ui/react/menu';
 import type { ReactNode } from 'react';
-import { buttonClass } from './button.tsx';
+import { buttonClass } from '../button.tsx';
 import { MenuItemContext, type MenuItemProps, type MenuProps } from './menu.tsx';
-import styles from './parts.module.css';
+import styles from '../parts.module.css';
 
 export default function OpenMenu({ label, button, look, children }: MenuProps): ReactNode {
   return (

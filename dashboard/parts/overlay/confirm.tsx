@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { text } from '../text/common.ts';
-import { Button } from './button.tsx';
+import { text } from '../../text/common.ts';
+import { Button } from '../button.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface ConfirmProps {

@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import type { Nodes, Root } from 'mdast';
 import { gfm } from 'micromark-extension-gfm';
-import { identifier } from './identifier.ts';
+import { identifier } from '../issue/identifier.ts';
 
 /** Each identifier becomes a link between two texts. */
 const linksIn = (value: string): number => value.split(identifier).length - 1;

@@ -1,10 +1,10 @@
 // Filters of a list as chips.
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
-import type { Choice } from '../../parts/picker.tsx';
-import { Bar } from '../../parts/states.tsx';
+import { Button } from '../button.tsx';
+import { Icon } from '../icon.tsx';
+import { Menu, MenuItem } from '../overlay/menu.tsx';
+import type { Choice } from '../picker.tsx';
+import { Bar } from '../states.tsx';
 import { text } from '../../text/issues.ts';
 import { useFilterChoices } from './choices.tsx';
 import {

@@ -3,12 +3,12 @@ import { Combobox } from '@base-ui/react/combobox';
 import { useQuery } from '@tanstack/react-query';
 import type { Issue } from '@tatami/sdk/client';
 import { useDeferredValue, useRef, useState, type ReactNode, type Ref } from 'react';
-import { titlesQuery } from '../data/directory.ts';
-import { useClient } from '../data/provider.tsx';
-import { text } from '../text/common.ts';
-import { Dialog } from './dialog.tsx';
+import { titlesQuery } from '../../data/directory.ts';
+import { useClient } from '../../data/provider.tsx';
+import { text } from '../../text/common.ts';
+import { Dialog } from '../overlay/dialog.tsx';
 import { StateIcon } from './symbols.tsx';
-import styles from './parts.module.css';
+import styles from '../parts.module.css';
 
 interface FoundIssue extends Pick<Issue, 'id' | 'identifier' | 'title' | 'state'> {
   /** Shown at the end of the line. */

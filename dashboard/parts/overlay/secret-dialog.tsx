@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
-import { text } from '../text/developers.ts';
-import { Button } from './button.tsx';
-import { Copy } from './copy.tsx';
+import { text } from '../../text/developers.ts';
+import { Button } from '../button.tsx';
+import { Copy } from '../copy.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface SecretDialogProps {

@@ -1,7 +1,7 @@
 // Choices for the fields of issues, for filters, bulk changes and forms.
 import { useMembers, useCycles, useLabels, useProjects, useStates, useTeams } from '../../data/directory.ts';
-import type { Choice } from '../../parts/picker.tsx';
-import { PriorityIcon, StateIcon } from '../../parts/symbols.tsx';
+import type { Choice } from '../picker.tsx';
+import { PriorityIcon, StateIcon } from '../issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
 import type { ChipField } from './filter.ts';
