@@ -1,10 +1,9 @@
 // Button that opens a searchable list, for one value (a state, a member) or for several (labels).
-import { Combobox } from '@base-ui/react/combobox';
-import { useState, type ReactNode } from 'react';
-import { text } from '../text/common.ts';
+import { startTransition, useState, type ReactNode } from 'react';
 import { buttonClass } from './button.tsx';
+import { ClosedButton } from './overlay/closed-button.tsx';
+import { OpenPicker } from './overlay/loaded.ts';
 import { useShortcuts } from './shortcuts.ts';
-import styles from './parts.module.css';
 
 export interface Choice {
   /** Empty for "none". */
@@ -35,97 +34,43 @@ interface ManyProps extends PickerProps {
   readonly onPick: (ids: readonly string[]) => void;
 }
 
-const nameOf = ({ name }: Choice): string => name;
-
-interface OpenState {
-  readonly open: boolean;
-  onOpenChange(open: boolean): void;
-}
-
-function useOpen({ label, shortcut, onOpen }: PickerProps): OpenState {
-  const [open, setOpen] = useState(false);
-  const onOpenChange = (isOpen: boolean): void => {
-    setOpen(isOpen);
-    if (isOpen) onOpen?.();
-  };
-  useShortcuts(shortcut === undefined ? [] : [{ keys: shortcut, label, run: () => onOpenChange(true) }]);
-  return { open, onOpenChange };
-}
-
 export function Picker({ value, onPick, ...props }: OneProps): ReactNode {
-  const open = useOpen(props);
-  const chosen = props.choices.find(({ id }) => id === value) ?? null;
-  return (
-    <Combobox.Root
-      items={props.choices as Choice[]}
-      value={chosen}
-      onValueChange={(choice: Choice | null) => choice && onPick(choice.id)}
-      itemToStringLabel={nameOf}
-      isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
-      autoHighlight
-      {...open}
-    >
-      <Parts {...props} shown={chosen ? [chosen] : []} />
-    </Combobox.Root>
-  );
+  const chosen = props.choices.filter(({ id }) => id === value);
+  return <AnyPicker {...props} isMultiple={false} chosen={chosen} onPick={([id]) => onPick(id!)} />;
 }
 
-export function MultiPicker({ values, onPick, ...props }: ManyProps): ReactNode {
-  const open = useOpen(props);
+export function MultiPicker({ values, ...props }: ManyProps): ReactNode {
   const chosen = props.choices.filter(({ id }) => values.includes(id));
-  return (
-    <Combobox.Root
-      multiple
-      items={props.choices as Choice[]}
-      value={chosen}
-      onValueChange={(choices: Choice[]) => onPick(choices.map(({ id }) => id))}
-      itemToStringLabel={nameOf}
-      isItemEqualToValue={(a: Choice, b: Choice) => a.id === b.id}
-      autoHighlight
-      {...open}
-    >
-      <Parts {...props} shown={chosen} />
-    </Combobox.Root>
-  );
+  return <AnyPicker {...props} isMultiple chosen={chosen} />;
 }
 
-function Parts({
-  label,
-  button,
-  look,
-  shown,
-}: PickerProps & { readonly shown: readonly Choice[] }): ReactNode {
-  const names = shown.map(nameOf).join(', ');
-  return (
-    <>
-      <Combobox.Trigger
-        className={buttonClass(look && { look })}
-        aria-label={names === '' ? label : `${label}: ${names}`}
-      >
-        {button ?? (
-          <>
-            {shown.length === 1 && shown[0]!.icon}
-            <span className="cut">{names === '' ? label : names}</span>
-          </>
-        )}
-      </Combobox.Trigger>
-      <Combobox.Portal>
-        <Combobox.Positioner className={styles.positioner} sideOffset={4} align="start">
-          <Combobox.Popup className={styles.popup} aria-label={label}>
-            <Combobox.Input aria-label={text.search} placeholder={text.search} />
-            <Combobox.Empty className="soft">{text.noMatch}</Combobox.Empty>
-            <Combobox.List>
-              {(choice: Choice) => (
-                <Combobox.Item key={choice.id} value={choice} className={styles.item}>
-                  {choice.icon}
-                  <span className="grow cut">{choice.name}</span>
-                  <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
-                </Combobox.Item>
-              )}
-            </Combobox.List>
-          </Combobox.Popup>
-        </Combobox.Positioner>
-      </Combobox.Portal>
-    </>
-  );
+interface AnyPickerProps extends Omit<ManyProps, 'values'> {
+  readonly isMultiple: boolean;
+  readonly chosen: readonly Choice[];
+}
+
+function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPickerProps): ReactNode {
+  const [isOpen, setOpen] = useState<boolean | null>(null);
+  const change = (open: boolean): void => {
+    if (isOpen !== null) setOpen(open);
+    // The button stays, with the focus, until the code has loaded.
+    else startTransition(() => setOpen(open));
+    if (open) onOpen?.();
+  };
+  useShortcuts(shortcut === undefined ? [] : [{ keys: shortcut, label, run: () => change(true) }]);
+  const { chosen } = list;
+  const names = chosen.map(({ name }) => name).join(', ');
+  const trigger = {
+    className: buttonClass(look && { look }),
+    'aria-label': names === '' ? label : `${label}: ${names}`,
+    children: button ?? (
+      <>
+        {chosen.length === 1 && chosen[0]!.icon}
+        <span className="cut">{names === '' ? label : names}</span>
+      </>
+    ),
+  };
+  if (isOpen !== null)
+    return <OpenPicker {...list} label={label} trigger={trigger} isOpen={isOpen} onChange={change} />;
+  return <ClosedButton {...trigger} role="combobox" aria-haspopup="dialog" onOpen={() => change(true)} />;
 }

@@ -64,6 +64,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     afterReload: '- [ ] first task\n- [ ] second task',
     task: '- [ ] first task\n- [x] second task',
     earlier: true,
+    focusAfterPick: 'Priority: Urgent',
     mention: 'Ask @Ana please',
     mentioned: ['Ana'],
     fields: ['urgent', 'ENG-30'],

@@ -1,8 +1,7 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
-import type { KeyboardEvent, ReactNode, RefObject } from 'react';
-import styles from '../parts.module.css';
+import { Suspense, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
+import { OpenDialog } from './loaded.ts';
 
-interface DialogProps {
+export interface DialogProps {
   readonly title: string;
   /** True if the title is only for screen readers. */
   readonly isTitleHidden?: boolean;
@@ -18,31 +17,10 @@ interface DialogProps {
 }
 
 /** Modal dialog. It traps the focus and returns it to where it was. */
-export function Dialog({
-  title,
-  isTitleHidden = false,
-  isOpen,
-  onClose,
-  initialFocus,
-  finalFocus,
-  onKeyDown,
-  children,
-}: DialogProps): ReactNode {
+export function Dialog(props: DialogProps): ReactNode {
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
-      <Base.Portal>
-        {/* Also above an outer dialog. */}
-        <Base.Backdrop className={styles.backdrop} forceRender />
-        <Base.Popup
-          className={`${styles.dialog} stack`}
-          onKeyDown={onKeyDown}
-          {...(initialFocus && { initialFocus })}
-          {...(finalFocus && { finalFocus })}
-        >
-          <Base.Title className={isTitleHidden ? 'only-read' : ''}>{title}</Base.Title>
-          {children}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense>
+      <OpenDialog {...props} />
+    </Suspense>
   );
 }

@@ -1,7 +1,7 @@
-import { createContext, lazy, Suspense, use, useState, type ReactNode } from 'react';
+import { createContext, startTransition, use, useState, type ReactNode } from 'react';
 import { buttonClass } from '../button.tsx';
-
-const OpenMenu = lazy(() => import('./open-menu.tsx'));
+import { ClosedButton } from './closed-button.tsx';
+import { OpenMenu } from './loaded.ts';
 
 export interface MenuProps {
   /** Accessible name of the button; its visible content by default. */
@@ -11,32 +11,21 @@ export interface MenuProps {
   readonly children: ReactNode;
 }
 
-/** Button that opens a menu of `MenuItem`. The code of menus loads when the first one opens. */
+/** Button that opens a menu of `MenuItem`. */
 export function Menu(props: MenuProps): ReactNode {
   const [isUsed, setUsed] = useState(false);
   const { label, button, look } = props;
-  const closed = (
-    <button
-      type="button"
+  if (isUsed) return <OpenMenu {...props} />;
+  return (
+    <ClosedButton
       className={buttonClass(look && { look })}
       aria-label={label}
       aria-haspopup="menu"
-      aria-expanded={isUsed}
-      onClick={() => setUsed(true)}
-      onKeyDown={(event) => {
-        if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
-        event.preventDefault();
-        setUsed(true);
-      }}
+      // The button stays, with the focus, until the code has loaded.
+      onOpen={() => startTransition(() => setUsed(true))}
     >
       {button}
-    </button>
-  );
-  if (!isUsed) return closed;
-  return (
-    <Suspense fallback={closed}>
-      <OpenMenu {...props} />
-    </Suspense>
+    </ClosedButton>
   );
 }
 

@@ -6,7 +6,7 @@ import { useCycles, useLabels, useMembers, useProjects, useStates, useTeams } fr
 import { useClient } from '../../data/provider.tsx';
 import { changeIssue, type IssueChange } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
-import { IssueDialog } from '../../parts/issue/issue-search.tsx';
+import { IssueDialog } from '../../parts/issue/issue-dialog.tsx';
 import { MultiPicker, Picker, type Choice } from '../../parts/picker.tsx';
 import { Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';

@@ -7,7 +7,7 @@ import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { IssueDialog } from '../../parts/issue/issue-search.tsx';
+import { IssueDialog } from '../../parts/issue/issue-dialog.tsx';
 import { StateIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/issue.ts';
 

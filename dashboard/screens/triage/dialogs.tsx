@@ -6,7 +6,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { Form } from '../../parts/fields.tsx';
-import { IssueDialog } from '../../parts/issue/issue-search.tsx';
+import { IssueDialog } from '../../parts/issue/issue-dialog.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/triage.ts';
 import { similarQuery } from './evidence.tsx';

@@ -1,28 +1,17 @@
 // Search for one issue, by identifier or words of the title.
 import { Combobox } from '@base-ui/react/combobox';
 import { useQuery } from '@tanstack/react-query';
-import type { Issue } from '@tatami/sdk/client';
 import { useDeferredValue, useRef, useState, type ReactNode, type Ref } from 'react';
 import { titlesQuery } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { text } from '../../text/common.ts';
 import { Dialog } from '../overlay/dialog.tsx';
-import { StateIcon } from './symbols.tsx';
 import styles from '../parts.module.css';
+import type { FoundIssue, IssueDialogProps } from './issue-dialog.tsx';
+import { StateIcon } from './symbols.tsx';
 
-interface FoundIssue extends Pick<Issue, 'id' | 'identifier' | 'title' | 'state'> {
-  /** Shown at the end of the line. */
-  readonly note?: string;
-}
-
-interface IssueSearchProps {
-  readonly label: string;
-  /** Ids of issues that cannot be picked. */
-  readonly excluded?: readonly string[];
-  /** Issues to offer until something is typed. */
-  readonly suggested?: readonly FoundIssue[];
-  readonly onPick: (issue: FoundIssue) => void;
-  readonly ref?: Ref<HTMLInputElement>;
+interface IssueSearchProps extends Omit<IssueDialogProps, 'onClose' | 'children'> {
+  readonly ref: Ref<HTMLInputElement>;
 }
 
 function IssueSearch({ label, excluded = [], suggested = [], onPick, ref }: IssueSearchProps): ReactNode {
@@ -69,14 +58,7 @@ function IssueSearch({ label, excluded = [], suggested = [], onPick, ref }: Issu
   );
 }
 
-interface IssueDialogProps extends IssueSearchProps {
-  readonly onClose: () => void;
-  /** Controls above the search. */
-  readonly children?: ReactNode;
-}
-
-/** Dialog that picks one issue. */
-export function IssueDialog({ onClose, children, ...search }: IssueDialogProps): ReactNode {
+export default function OpenIssueDialog({ onClose, children, ...search }: IssueDialogProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   return (
     <Dialog title={search.label} isOpen onClose={onClose} initialFocus={input}>

@@ -1,0 +1,22 @@
+import { type ComponentProps, type ReactNode } from 'react';
+
+interface ClosedButtonProps extends ComponentProps<'button'> {
+  readonly onOpen: () => void;
+}
+
+/** Button of a menu or a picker that has not been open yet. */
+export function ClosedButton({ onOpen, ...props }: ClosedButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      aria-expanded={false}
+      {...props}
+      onClick={onOpen}
+      onKeyDown={(event) => {
+        if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+        event.preventDefault();
+        onOpen();
+      }}
+    />
+  );
+}

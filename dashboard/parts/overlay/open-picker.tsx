@@ -1,0 +1,84 @@
+// List of a picker, with the button that opens it.
+import { Combobox } from '@base-ui/react/combobox';
+import type { ComponentProps, ReactNode } from 'react';
+import { text } from '../../text/common.ts';
+import type { Choice } from '../picker.tsx';
+import styles from '../parts.module.css';
+
+interface OpenPickerProps {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly isMultiple: boolean;
+  readonly chosen: readonly Choice[];
+  readonly onPick: (ids: readonly string[]) => void;
+  readonly trigger: ComponentProps<'button'>;
+  readonly isOpen: boolean;
+  readonly onChange: (isOpen: boolean) => void;
+}
+
+export default function OpenPicker({
+  choices,
+  isMultiple,
+  chosen,
+  onPick,
+  isOpen,
+  onChange,
+  ...parts
+}: OpenPickerProps): ReactNode {
+  const shared = {
+    items: choices as Choice[],
+    itemToStringLabel: ({ name }: Choice) => name,
+    isItemEqualToValue: (a: Choice, b: Choice) => a.id === b.id,
+    autoHighlight: true,
+    open: isOpen,
+    onOpenChange: onChange,
+    children: <Parts {...parts} />,
+  };
+  if (isMultiple)
+    return (
+      <Combobox.Root
+        {...shared}
+        multiple
+        value={chosen as Choice[]}
+        onValueChange={(picked: Choice[]) => onPick(picked.map(({ id }) => id))}
+      />
+    );
+  return (
+    <Combobox.Root
+      {...shared}
+      value={chosen[0] ?? null}
+      onValueChange={(picked: Choice | null) => picked && onPick([picked.id])}
+    />
+  );
+}
+
+function Parts({ label, trigger }: Pick<OpenPickerProps, 'label' | 'trigger'>): ReactNode {
+  return (
+    <>
+      <Combobox.Trigger
+        {...trigger}
+        onKeyDown={(event) => {
+          // A letter is a shortcut of the screen, and must not change the value too.
+          if (event.key.length === 1 && event.key !== ' ') event.preventBaseUIHandler();
+        }}
+      />
+      <Combobox.Portal>
+        <Combobox.Positioner className={styles.positioner} sideOffset={4} align="start">
+          <Combobox.Popup className={styles.popup} aria-label={label}>
+            <Combobox.Input aria-label={text.search} placeholder={text.search} />
+            <Combobox.Empty className="soft">{text.noMatch}</Combobox.Empty>
+            <Combobox.List>
+              {(choice: Choice) => (
+                <Combobox.Item key={choice.id} value={choice} className={styles.item}>
+                  {choice.icon}
+                  <span className="grow cut">{choice.name}</span>
+                  <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
+                </Combobox.Item>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </>
+  );
+}
