@@ -1,3 +1,13 @@
+const units = {
+  year: { short: 'yr.', last: 'last yr.', next: 'next yr.' },
+  month: { short: 'mo.', last: 'last mo.', next: 'next mo.' },
+  day: { short: 'days', last: 'yesterday', next: 'tomorrow' },
+  hour: { short: 'hr.', last: '1 hr. ago', next: 'in 1 hr.' },
+  minute: { short: 'min.', last: '1 min. ago', next: 'in 1 min.' },
+  second: { short: 'sec.', last: '1 sec. ago', next: 'in 1 sec.' },
+} as const;
+export type Unit = keyof typeof units;
+
 /** Texts that several screens use. Each screen has its own file in this folder, which together are the catalogue. */
 export const text = {
   product: 'Tatami',
@@ -30,6 +40,13 @@ export const text = {
   requestId: (id: string) => `Request ${id}`,
   confirmSignIn: 'Confirm your sign-in',
   confirmSignInHint: 'This change needs a recent sign-in. You return to this page afterwards.',
+  /** @param amount negative for the past; 0 only for seconds */
+  relativeTime(amount: number, unit: Unit): string {
+    const { short, last, next } = units[unit];
+    if (amount === 0) return 'now';
+    if (amount < 0) return amount === -1 ? last : `${-amount} ${short} ago`;
+    return amount === 1 ? next : `in ${amount} ${short}`;
+  },
   priorities: { none: 'No priority', low: 'Low', medium: 'Medium', high: 'High', urgent: 'Urgent' },
   stateTypes: {
     triage: 'Triage',

@@ -1,7 +1,7 @@
 // Small symbols of issues. Each has a text alternative, so that no meaning depends on color alone.
 import type { Issue } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { text } from '../../text/common.ts';
+import { text, type Unit } from '../../text/common.ts';
 import styles from '../parts.module.css';
 
 type StateType = Issue['state']['type'];
@@ -107,18 +107,17 @@ export function Avatar({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+const units: readonly (readonly [Unit, seconds: number])[] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
 ];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** @param at RFC 3339 */
-export const exactTime = (at: string): string => absolute.format(new Date(at));
+export const exactTime = (at: string): string =>
+  new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
 
 interface TimeProps {
   /** RFC 3339. */
@@ -134,10 +133,10 @@ export function Time({ at, className }: TimeProps): ReactNode {
     <time
       dateTime={at}
       className={className}
-      // Formatting the exact time for each row of a list would take long.
+      // Formatting the exact time for each row of a list would take long, and so does the first use of `Intl`.
       onPointerEnter={({ currentTarget }) => (currentTarget.title = exactTime(at))}
     >
-      {relative.format(Math.round(seconds / size), unit)}
+      {text.relativeTime(Math.round(seconds / size), unit)}
     </time>
   );
 }

@@ -87,7 +87,8 @@ function isShown(value: unknown): boolean {
   return typeof value !== 'object' || value === null || 'name' in value || 'identifier' in value;
 }
 
-const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+const dayOf = (date: string): string =>
+  new Date(date).toLocaleDateString('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** Returns null for no value. */
 function wordsOf(field: string, value: unknown): string | null {
@@ -100,6 +101,6 @@ function wordsOf(field: string, value: unknown): string | null {
   if (field === 'priority' && words in common.priorities)
     return common.priorities[words as keyof typeof common.priorities];
   if (field === 'title') return `“${words}”`;
-  if (/^\d{4}-\d\d-\d\d$/.test(words)) return days.format(new Date(words));
+  if (/^\d{4}-\d\d-\d\d$/.test(words)) return dayOf(words);
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words) ? exactTime(words) : words;
 }
