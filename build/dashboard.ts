@@ -47,6 +47,9 @@ async function bundle(entries: readonly string[], conditions: string[] = []): Pr
     // Each screen is a chunk of its own, loaded when it is opened.
     splitting: true,
     minify: true,
+    // V8 compiles all functions while the file loads, on another thread, instead of each at its first call. Most are
+    // called at once: https://v8.dev/blog/explicit-compile-hints.
+    banner: '//# allFunctionsCalledOnLoad',
     naming: { entry: '[name]-[hash].[ext]', chunk: '[hash].[ext]', asset: '[name]-[hash].[ext]' },
     define: { 'process.env.NODE_ENV': '"production"' },
     env: 'disable',
