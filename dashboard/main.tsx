@@ -12,6 +12,9 @@ import './style/base.css';
 
 applyTheme();
 startShortcuts();
+// The code of the screen loads while the session opens. The start page is a redirect, before which the session reads
+// the address.
+if (location.pathname !== '/') void router.load();
 createRoot(document.getElementById('app')!).render(
   <StrictMode>
     <AppProvider
