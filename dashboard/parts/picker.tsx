@@ -44,18 +44,25 @@ export function MultiPicker({ values, ...props }: ManyProps): ReactNode {
   return <AnyPicker {...props} isMultiple chosen={chosen} />;
 }
 
+export interface PickerState {
+  readonly isOpen: boolean;
+  /** True if a touch opened the list for the first time. */
+  readonly isTouched: boolean;
+}
+
 interface AnyPickerProps extends Omit<ManyProps, 'values'> {
   readonly isMultiple: boolean;
   readonly chosen: readonly Choice[];
 }
 
 function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPickerProps): ReactNode {
-  const [isOpen, setOpen] = useState<boolean | null>(null);
-  const change = (open: boolean): void => {
-    if (isOpen !== null) setOpen(open);
+  const [state, setState] = useState<PickerState | null>(null);
+  const change = (isOpen: boolean, isTouched = false): void => {
+    const next = { isOpen, isTouched };
+    if (state) setState(next);
     // The button stays, with the focus, until the code has loaded.
-    else startTransition(() => setOpen(open));
-    if (open) onOpen?.();
+    else startTransition(() => setState(next));
+    if (isOpen) onOpen?.();
   };
   useShortcuts(shortcut === undefined ? [] : [{ keys: shortcut, label, run: () => change(true) }]);
   const { chosen } = list;
@@ -70,7 +77,16 @@ function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPicker
       </>
     ),
   };
-  if (isOpen !== null)
-    return <OpenPicker {...list} label={label} trigger={trigger} isOpen={isOpen} onChange={change} />;
-  return <ClosedButton {...trigger} role="combobox" aria-haspopup="dialog" onOpen={() => change(true)} />;
+  if (state)
+    return (
+      <OpenPicker {...list} {...state} label={label} trigger={trigger} onChange={(open) => change(open)} />
+    );
+  return (
+    <ClosedButton
+      {...trigger}
+      role="combobox"
+      aria-haspopup="dialog"
+      onOpen={(isTouched) => change(true, isTouched)}
+    />
+  );
 }

@@ -68,6 +68,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     mention: 'Ask @Ana please',
     mentioned: ['Ana'],
     fields: ['urgent', 'ENG-30'],
+    touched: 'State',
     responsive: true,
   });
 }, 90_000);

@@ -2,7 +2,7 @@
 // was lost and what was written twice.
 import type { Page, Route } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
-import { api, openDriver, say, target } from './browser.ts';
+import { api, openDriver, phone, say, target } from './browser.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};
@@ -155,6 +155,14 @@ const { data } = await api<{ data: { mentions: { name: string }[] }[] }>('GET', 
 results.mentioned = data[0]!.mentions.map(({ name }) => name);
 const changed = await api<{ priority: string; parent: { identifier: string } }>('GET', '/issues/ENG-33');
 results.fields = [changed.priority, changed.parent.identifier];
+
+// A list that a touch opens leaves the keyboard of the phone closed, which would cover it.
+const touched = await driver.open('/issues/ENG-33', phone);
+await isSettled(touched.page);
+await touched.page.getByRole('combobox', { name: /^State/ }).tap();
+await touched.page.locator('[role=dialog]:focus').waitFor();
+results.touched = await touched.page.locator(':focus').getAttribute('aria-label');
+await touched.close();
 
 // A text that takes minutes to parse: the page answers meanwhile.
 const hard = await api('POST', '/issues', {

@@ -1,7 +1,7 @@
-import { type ComponentProps, type ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 
 interface ClosedButtonProps extends ComponentProps<'button'> {
-  readonly onOpen: () => void;
+  readonly onOpen: (isTouched: boolean) => void;
 }
 
 /** Button of a menu or a picker that has not been open yet. */
@@ -11,11 +11,11 @@ export function ClosedButton({ onOpen, ...props }: ClosedButtonProps): ReactNode
       type="button"
       aria-expanded={false}
       {...props}
-      onClick={onOpen}
+      onClick={({ nativeEvent }) => onOpen((nativeEvent as PointerEvent).pointerType === 'touch')}
       onKeyDown={(event) => {
         if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
         event.preventDefault();
-        onOpen();
+        onOpen(false);
       }}
     />
   );

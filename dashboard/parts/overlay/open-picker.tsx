@@ -1,18 +1,17 @@
 // List of a picker, with the button that opens it.
 import { Combobox } from '@base-ui/react/combobox';
-import type { ComponentProps, ReactNode } from 'react';
+import { useRef, type ComponentProps, type ReactNode } from 'react';
 import { text } from '../../text/common.ts';
-import type { Choice } from '../picker.tsx';
+import type { Choice, PickerState } from '../picker.tsx';
 import styles from '../parts.module.css';
 
-interface OpenPickerProps {
+interface OpenPickerProps extends PickerState {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly isMultiple: boolean;
   readonly chosen: readonly Choice[];
   readonly onPick: (ids: readonly string[]) => void;
   readonly trigger: ComponentProps<'button'>;
-  readonly isOpen: boolean;
   readonly onChange: (isOpen: boolean) => void;
 }
 
@@ -52,7 +51,12 @@ export default function OpenPicker({
   );
 }
 
-function Parts({ label, trigger }: Pick<OpenPickerProps, 'label' | 'trigger'>): ReactNode {
+function Parts({
+  label,
+  trigger,
+  isTouched,
+}: Pick<OpenPickerProps, 'label' | 'trigger' | 'isTouched'>): ReactNode {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <>
       <Combobox.Trigger
@@ -64,7 +68,14 @@ function Parts({ label, trigger }: Pick<OpenPickerProps, 'label' | 'trigger'>): 
       />
       <Combobox.Portal>
         <Combobox.Positioner className={styles.positioner} sideOffset={4} align="start">
-          <Combobox.Popup className={styles.popup} aria-label={label}>
+          <Combobox.Popup
+            ref={popup}
+            className={styles.popup}
+            aria-label={label}
+            // The focus of the input would open the keyboard of a phone, which covers the list.
+            initialFocus={(by) => (isTouched || by === 'touch' ? popup.current : true)}
+            onFocus={(event) => isTouched && event.preventBaseUIHandler()}
+          >
             <Combobox.Input aria-label={text.search} placeholder={text.search} />
             <Combobox.Empty className="soft">{text.noMatch}</Combobox.Empty>
             <Combobox.List>
