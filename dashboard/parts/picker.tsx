@@ -1,5 +1,5 @@
 // Button that opens a searchable list, for one value (a state, a member) or for several (labels).
-import { startTransition, useState, type ReactNode } from 'react';
+import { useState, useTransition, type ReactNode } from 'react';
 import { buttonClass } from './button.tsx';
 import { ClosedButton } from './overlay/closed-button.tsx';
 import { OpenPicker } from './overlay/loaded.ts';
@@ -57,11 +57,12 @@ interface AnyPickerProps extends Omit<ManyProps, 'values'> {
 
 function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPickerProps): ReactNode {
   const [state, setState] = useState<PickerState | null>(null);
+  const [isOpening, startOpening] = useTransition();
   const change = (isOpen: boolean, isTouched = false): void => {
     const next = { isOpen, isTouched };
     if (state) setState(next);
     // The button stays, with the focus, until the code has loaded.
-    else startTransition(() => setState(next));
+    else startOpening(() => setState(next));
     if (isOpen) onOpen?.();
   };
   useShortcuts(shortcut === undefined ? [] : [{ keys: shortcut, label, run: () => change(true) }]);
@@ -86,6 +87,7 @@ function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPicker
       {...trigger}
       role="combobox"
       aria-haspopup="dialog"
+      isOpening={isOpening}
       onOpen={(isTouched) => change(true, isTouched)}
     />
   );

@@ -48,15 +48,16 @@ function isTyping({ target }: KeyboardEvent): boolean {
   );
 }
 
+/** What takes the keys while it is open, or while its code loads. */
+const openSelector = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox], [data-opening]';
+
 /** Starts to listen for the shortcuts of all components. */
 export function startShortcuts(): void {
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || event.altKey) return;
     const keys = keysOf(event);
     const isPlain = !keys.startsWith('mod+');
-    const isElsewhere =
-      isTyping(event) ||
-      document.querySelector('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]') !== null;
+    const isElsewhere = isTyping(event) || document.querySelector(openSelector) !== null;
     // WCAG 2.2, 2.1.4 requires that shortcuts without a modifier can be switched off.
     if (isPlain && (isElsewhere || !preferences().singleKeyShortcuts)) return;
     const shortcut = activeShortcuts().find((one) => one.keys === keys);

@@ -1,5 +1,6 @@
 import type { Issue } from '@tatami/sdk/client';
 import { Suspense, type ReactNode } from 'react';
+import { Opening } from '../overlay/dialog.tsx';
 import { OpenIssueDialog } from '../overlay/loaded.ts';
 
 export interface FoundIssue extends Pick<Issue, 'id' | 'identifier' | 'title' | 'state'> {
@@ -22,7 +23,7 @@ export interface IssueDialogProps {
 /** Dialog that picks one issue. */
 export function IssueDialog(props: IssueDialogProps): ReactNode {
   return (
-    <Suspense>
+    <Suspense fallback={<Opening />}>
       <OpenIssueDialog {...props} />
     </Suspense>
   );

@@ -16,10 +16,15 @@ export interface DialogProps {
   readonly children: ReactNode;
 }
 
+/** Stands for a dialog whose code loads. Until the dialog has the focus, keys must not be shortcuts of the screen. */
+export function Opening(): ReactNode {
+  return <span hidden data-opening />;
+}
+
 /** Modal dialog. It traps the focus and returns it to where it was. */
 export function Dialog(props: DialogProps): ReactNode {
   return (
-    <Suspense>
+    <Suspense fallback={<Opening />}>
       <OpenDialog {...props} />
     </Suspense>
   );

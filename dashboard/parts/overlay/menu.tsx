@@ -1,4 +1,4 @@
-import { createContext, startTransition, use, useState, type ReactNode } from 'react';
+import { createContext, use, useState, useTransition, type ReactNode } from 'react';
 import { buttonClass } from '../button.tsx';
 import { ClosedButton } from './closed-button.tsx';
 import { OpenMenu } from './loaded.ts';
@@ -14,6 +14,7 @@ export interface MenuProps {
 /** Button that opens a menu of `MenuItem`. */
 export function Menu(props: MenuProps): ReactNode {
   const [isUsed, setUsed] = useState(false);
+  const [isOpening, startOpening] = useTransition();
   const { label, button, look } = props;
   if (isUsed) return <OpenMenu {...props} />;
   return (
@@ -21,8 +22,9 @@ export function Menu(props: MenuProps): ReactNode {
       className={buttonClass(look && { look })}
       aria-label={label}
       aria-haspopup="menu"
+      isOpening={isOpening}
       // The button stays, with the focus, until the code has loaded.
-      onOpen={() => startTransition(() => setUsed(true))}
+      onOpen={() => startOpening(() => setUsed(true))}
     >
       {button}
     </ClosedButton>

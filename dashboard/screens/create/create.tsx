@@ -2,6 +2,7 @@
 import type { Issue } from '@tatami/sdk/client';
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
+import { Opening } from '../../parts/overlay/dialog.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { text } from '../../text/create.ts';
 import type { IssueDraft } from './draft.ts';
@@ -44,7 +45,7 @@ export function CreateHost(): ReactNode {
   useShortcuts([{ keys: 'c', label: text.newIssue, run: () => openCreate() }]);
   if (!preset) return null;
   return (
-    <Suspense>
+    <Suspense fallback={<Opening />}>
       <CreateDialog preset={preset} onClose={() => set(null)} />
     </Suspense>
   );

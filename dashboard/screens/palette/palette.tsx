@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
+import { Opening } from '../../parts/overlay/dialog.tsx';
 import { text as shell } from '../../text/shell.ts';
 import { text } from '../../text/palette.ts';
 
@@ -20,7 +21,7 @@ export function Palette(): ReactNode {
       <Button look="plain" onClick={() => show('commands')} aria-keyshortcuts="Control+K Meta+K">
         {shell.search}
       </Button>
-      <Suspense>
+      <Suspense fallback={<Opening />}>
         {shown === 'commands' && <Commands onClose={close} onShortcuts={() => show('shortcuts')} />}
         {shown === 'shortcuts' && <ShortcutList onClose={close} />}
       </Suspense>

@@ -130,7 +130,10 @@ async function setLabels({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<
 async function markDuplicate({ page, look }: Pick<Visit, 'page' | 'look'>): Promise<void> {
   await page.keyboard.press('m');
   const dialog = page.getByRole('dialog', { name: 'Duplicate of' });
+  // A key that follows while the dialog loads, here that of accepting, decides nothing.
+  await page.keyboard.press('a');
   // The search has the focus. Nothing is picked where nothing matches.
+  await dialog.locator('input:focus').waitFor();
   await page.keyboard.type('ENG-99999');
   await dialog.getByText('No match').waitFor();
   await page.keyboard.press('Enter');

@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { IssueUpdate } from '@tatami/sdk/client';
 import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react';
+import { Opening } from '../../../parts/overlay/dialog.tsx';
 import { useShortcuts } from '../../../parts/shortcuts.ts';
 import { text } from '../../../text/issues.ts';
 import { useBulk } from '../bulk/bulk-preview.tsx';
@@ -91,7 +92,7 @@ export function Rows({ name, list, query, display, onPeek }: RowsProps): ReactNo
           />
         )}
       </Suspense>
-      <Suspense>{fields.dialog}</Suspense>
+      <Suspense fallback={<Opening />}>{fields.dialog}</Suspense>
       {bulk.dialog}
     </div>
   );
