@@ -1,24 +1,24 @@
 // Filters of a list as chips.
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type MouseEvent, type ReactNode } from 'react';
 import { Button } from '../button.tsx';
 import { Icon } from '../icon.tsx';
 import { Menu, MenuItem } from '../overlay/menu.tsx';
 import type { Choice } from '../picker.tsx';
 import { Bar } from '../states.tsx';
 import { text } from '../../text/issues.ts';
-import { useFilterChoices } from './choices.tsx';
+import { choiceOf, useFilterChoices } from './choices.tsx';
 import {
   chipFields,
   conditionsOf,
   filterOf,
   isChip,
-  isOpenField,
+  newChip,
   type Chip,
   type ChipField,
-  type ChipTest,
   type Condition,
   type FilterTree,
 } from './filter.ts';
+import { testName } from './words.ts';
 
 const ChipDialog = lazy(() => import('./chip-dialog.tsx'));
 
@@ -35,10 +35,6 @@ export function FilterBar({ filter, onChange, fields = chipFields, children }: F
   const conditions = conditionsOf(filter);
   const replace = (at: number, condition: Condition | null): void =>
     onChange(filterOf(condition ? conditions.toSpliced(at, 1, condition) : conditions.toSpliced(at, 1)));
-  const add = (field: ChipField): void => {
-    const test: ChipTest = !isOpenField(field) ? 'in' : field === 'title' ? 'contains' : 'gte';
-    setEdited({ chip: { field, test, values: [] }, at: conditions.length });
-  };
   return (
     <Bar label={text.filters}>
       {conditions.length > 0 && (
@@ -50,13 +46,19 @@ export function FilterBar({ filter, onChange, fields = chipFields, children }: F
       )}
       <Menu button={`+ ${text.addFilter}`}>
         {fields.map((field) => (
-          <MenuItem key={field} onSelect={() => add(field)}>
+          <MenuItem key={field} onSelect={() => setEdited({ chip: newChip(field), at: conditions.length })}>
             {text.fields[field]}
           </MenuItem>
         ))}
       </Menu>
       {conditions.length > 0 && (
-        <Button look="plain" onClick={() => onChange(undefined)}>
+        <Button
+          look="plain"
+          onClick={(event) => {
+            focusMenu(event);
+            onChange(undefined);
+          }}
+        >
           {text.clear}
         </Button>
       )}
@@ -75,6 +77,10 @@ export function FilterBar({ filter, onChange, fields = chipFields, children }: F
   );
 }
 
+/** Moves the focus from a button that disappears to the menu that adds conditions. */
+const focusMenu = ({ currentTarget }: MouseEvent<HTMLElement>): void =>
+  currentTarget.closest('[role=group]')?.querySelector<HTMLElement>('[aria-haspopup]')?.focus();
+
 interface ChipsProps {
   readonly conditions: readonly Condition[];
   readonly onEdit: (chip: Chip, at: number) => void;
@@ -86,7 +92,8 @@ function Chips({ conditions, onEdit, onRemove }: ChipsProps): ReactNode {
   const choices = useFilterChoices();
   return conditions.map((condition, at) => (
     <ChipButton
-      key={JSON.stringify(condition)}
+      // A changed chip stays the same element, which the focus returns to.
+      key={at}
       condition={condition}
       choices={isChip(condition) ? choices[condition.field] : undefined}
       onEdit={(chip) => onEdit(chip, at)}
@@ -113,7 +120,15 @@ function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): 
       ) : (
         <span title={JSON.stringify(condition.tree)}>{words}</span>
       )}
-      <Button look="plain" isIcon aria-label={text.remove(words)} onClick={onRemove}>
+      <Button
+        look="plain"
+        isIcon
+        aria-label={text.remove(words)}
+        onClick={(event) => {
+          focusMenu(event);
+          onRemove();
+        }}
+      >
         <Icon name="close" />
       </Button>
     </span>
@@ -121,6 +136,6 @@ function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): 
 }
 
 function wordsOf({ field, test, values }: Chip, choices: readonly Choice[] | undefined): string {
-  const names = values.map((value) => choices?.find(({ id }) => id === value)?.name ?? value);
-  return `${text.fields[field]} ${text.tests[test]} ${names.join(', ')}`.trim();
+  const names = values.map((value) => choiceOf(choices ?? [], value)?.name ?? value);
+  return `${text.fields[field]} ${testName(field, test)} ${names.join(', ')}`.trim();
 }
