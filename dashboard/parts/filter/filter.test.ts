@@ -59,6 +59,7 @@ test.each([
   [{ dueDate: ['2027-01-01', null] }],
   [{ priority: ['high', null] }],
   [{ assignee: { null: false } }],
+  [{ createdAt: null }],
   [{ assignee: { neq: null } }],
   // The server explains wrong values.
   [{ estimate: { gte: 'three' } }],

@@ -78,12 +78,13 @@ export function conditionsOf(tree: FilterTree | undefined): readonly Condition[]
 function chipOf(name: string, value: unknown): Chip | null {
   const field = chipFields.find((one) => one === name);
   if (!field) return null;
-  const [test, operand] = testOf(value);
+  const [testName, operand] = testOf(value);
+  const test = testsOf(field).find((one) => one === testName);
+  if (!test) return null;
   if (operand === null) return test === 'none' ? { field, test, values: [] } : null;
-  const known = testsOf(field).find((one) => one === test);
   const values = [operand].flat().map((one) => valueOf(field, one));
   const isOne = kinds[field] === 'choice' || values.length === 1;
-  return known && isOne && values.every((one) => one !== null) ? { field, test: known, values } : null;
+  return isOne && values.every((one) => one !== null) ? { field, test, values } : null;
 }
 
 /** Short forms of the filter language. */
@@ -93,8 +94,9 @@ const synonyms: Readonly<Record<string, ChipTest>> = { eq: 'in', neq: 'nin' };
 function testOf(value: unknown): readonly [test: string, operand: unknown] {
   if (value === null) return ['none', null];
   if (!isTree(value)) return ['in', value];
-  const [[test = '', operand] = [], ...more] = Object.entries(value);
-  if (more.length > 0) return ['', null];
+  const [first, ...more] = Object.entries(value);
+  if (!first || more.length > 0) return ['', null];
+  const [test, operand] = first;
   if ((test === 'null' && operand === true) || (test === 'eq' && operand === null)) return ['none', null];
   return [synonyms[test] ?? test, operand];
 }
