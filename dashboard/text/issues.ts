@@ -33,6 +33,7 @@ export const text = {
     lt: 'before',
     gte: 'since',
   },
+  numberTests: { lt: 'is less than', gte: 'is at least' },
   test: 'Condition',
   value: 'Value',
   apply: 'Apply',
