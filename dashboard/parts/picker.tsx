@@ -17,6 +17,8 @@ interface PickerProps {
   readonly label: string;
   /** Content of the button; the names of the chosen values by default. */
   readonly button?: ReactNode;
+  /** Shown while no value is chosen; the label by default. */
+  readonly empty?: string;
   readonly look?: 'plain';
   readonly choices: readonly Choice[];
   /** Called when the list opens, for choices that are loaded then. */
@@ -92,6 +94,7 @@ export function MultiPicker({ values, onPick, ...props }: ManyProps): ReactNode 
 function Parts({
   label,
   button,
+  empty = label,
   look,
   shown,
 }: PickerProps & { readonly shown: readonly Choice[] }): ReactNode {
@@ -100,12 +103,12 @@ function Parts({
     <>
       <Combobox.Trigger
         className={buttonClass(look && { look })}
-        aria-label={names === '' ? label : `${label}: ${names}`}
+        aria-label={names === '' && empty === label ? label : `${label}: ${names || empty}`}
       >
         {button ?? (
           <>
             {shown.length === 1 && shown[0]!.icon}
-            <span className="cut">{names === '' ? label : names}</span>
+            <span className="cut">{names || empty}</span>
           </>
         )}
       </Combobox.Trigger>

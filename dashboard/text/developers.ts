@@ -181,6 +181,7 @@ export const text = {
   approved: 'The proposal was approved.',
   before: 'Before',
   after: 'After',
+  fieldValue: 'Value',
   field: 'Field',
   select: (change: string) => `Include: ${change}`,
   through: (name: string) => `through ${name}`,

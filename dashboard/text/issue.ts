@@ -17,6 +17,8 @@ export const text = {
   noMilestone: 'No milestone',
   cycle: 'Cycle',
   noCycle: 'No cycle',
+  noLabels: 'No labels',
+  noParent: 'No parent',
   estimate: 'Estimate',
   dueDate: 'Due date',
   parent: 'Parent',

@@ -46,6 +46,7 @@ export const text = {
   points: 'Points',
   count: 'Unit',
   noData: 'There is no data yet.',
+  noIssues: 'No issues yet',
   progress: (done: number, all: number) => `${done} of ${all} completed`,
   percent: (share: number) => `${Math.round(share * 100)} %`,
 
