@@ -108,10 +108,11 @@ function finalOf({ kind, before, after }: StoredChange): string | null {
   const contract = contractOf(kind);
   if (!contract || contract.undo === 'values') return null;
   if (contract.undo !== 'operations') return contract.undo.never;
-  const ends = 'deletedAt' in after && after.deletedAt !== null;
-  return ends && before !== null
-    ? `A deleted ${contract.name.replaceAll('_', ' ')} cannot be restored. Create a new one.`
-    : null;
+  if (before === null) return null;
+  const what = contract.name.replaceAll('_', ' ');
+  return 'deletedAt' in after && after.deletedAt !== null
+    ? `A deleted ${what} cannot be restored. Create a new one.`
+    : `No update of the ${what} can revert this change. Revert it by hand.`;
 }
 
 function nothing(undid: readonly string[], message: string, skipped: readonly unknown[] = []): ChangeSet {
@@ -194,7 +195,7 @@ async function showSkipped(
   for (const { change, field, reason, work } of skipped) {
     const kind = models.byName(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
-    const name = field === null ? null : apiNameOf(change.kind, field);
+    const name = field === null ? null : (kind?.inputs?.[field]?.name ?? apiNameOf(change.kind, field));
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
