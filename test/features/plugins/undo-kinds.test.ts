@@ -149,7 +149,6 @@ test('an undo restores the masked part of an address and keeps a newer signing s
   for (const hidden of ['first', 'second', secret, rotated.json.secret])
     expect(text + events.text).not.toContain(hidden);
 
-  // The next rotation is of the secret that the undo left.
   const again = await app.call('POST', `${v1}/undos/${json.id}/undo`);
   expect(again.json).toMatchObject({ skipped: [], message: '1 object reverted.' });
   expect(await fullAddress(id)).toBe('https://9.9.9.9/hook?token=second');
