@@ -13,25 +13,8 @@ import { openCreate } from '../create/create.tsx';
 import styles from './issue.module.css';
 
 export function SubIssues({ issue }: { readonly issue: Issue }): ReactNode {
-  const client = useClient();
-  const write = useWrite();
-  const key = ['issues', 'sub-issues', issue.id];
-  const { data = [] } = useQuery({
-    queryKey: key,
-    queryFn: () => Array.fromAsync(client.issues.list({ parent: issue.id, sort: 'subOrder', limit: 100 })),
-  });
+  const { data, move } = useSubIssues(issue.id);
   const done = data.filter(({ state }) => state.type === 'completed').length;
-  const move = async (from: number, to: number): Promise<void> => {
-    const moved = data[from];
-    if (!moved || from === to) return;
-    const others = data.toSpliced(from, 1);
-    const after = others[to - 1];
-    queryClient.setQueryData(key, others.toSpliced(to, 0, moved));
-    await write((api) =>
-      api.issues.reorder(moved.id, after ? { after: after.id } : { before: others[0]!.id }),
-    );
-    await queryClient.invalidateQueries({ queryKey: key });
-  };
   const { list, dropAt } = useDrag(
     data.map(({ id }) => id),
     (from, to) => void move(from, to),
@@ -57,28 +40,59 @@ export function SubIssues({ issue }: { readonly issue: Issue }): ReactNode {
             >
               {identifier} {title}
             </Link>
-            <Button
-              look="plain"
-              isIcon
+            <MoveButton
+              to="up"
+              label={text.moveUp(identifier ?? id)}
               disabled={index === 0}
-              aria-label={text.moveUp(identifier ?? id)}
               onClick={() => void move(index, index - 1)}
-            >
-              <Icon name="up" />
-            </Button>
-            <Button
-              look="plain"
-              isIcon
+            />
+            <MoveButton
+              to="down"
+              label={text.moveDown(identifier ?? id)}
               disabled={index === data.length - 1}
-              aria-label={text.moveDown(identifier ?? id)}
               onClick={() => void move(index, index + 1)}
-            >
-              <Icon name="down" />
-            </Button>
+            />
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+function useSubIssues(parentId: string) {
+  const client = useClient();
+  const write = useWrite();
+  const key = ['issues', 'sub-issues', parentId];
+  const { data = [] } = useQuery({
+    queryKey: key,
+    queryFn: () => Array.fromAsync(client.issues.list({ parent: parentId, sort: 'subOrder', limit: 100 })),
+  });
+  const move = async (from: number, to: number): Promise<void> => {
+    const moved = data[from];
+    if (!moved || from === to) return;
+    const others = data.toSpliced(from, 1);
+    const after = others[to - 1];
+    queryClient.setQueryData(key, others.toSpliced(to, 0, moved));
+    await write((api) =>
+      api.issues.reorder(moved.id, after ? { after: after.id } : { before: others[0]!.id }),
+    );
+    await queryClient.invalidateQueries({ queryKey: key });
+  };
+  return { data, move };
+}
+
+interface MoveButtonProps {
+  readonly to: 'up' | 'down';
+  readonly label: string;
+  readonly disabled: boolean;
+  readonly onClick: () => void;
+}
+
+function MoveButton({ to, label, ...props }: MoveButtonProps): ReactNode {
+  return (
+    <Button look="plain" isIcon aria-label={label} {...props}>
+      <Icon name={to} />
+    </Button>
   );
 }
 
