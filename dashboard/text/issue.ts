@@ -90,6 +90,7 @@ export const text = {
   commentRestored: 'Comment restored.',
   somebody: 'Somebody',
   by: (actor: string, phrases: string) => `${actor} ${phrases}`,
+  about: (phrase: string, name: string) => `${phrase}: ${name}`,
   changed: (field: string, from: string, to: string) => `changed the ${field} from ${from} to ${to}`,
   changedText: (field: string) => `changed the ${field}`,
   set: (field: string, to: string) => `set the ${field} to ${to}`,

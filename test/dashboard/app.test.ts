@@ -59,6 +59,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     afterCreate: '',
     lostAnswer: 1,
     attached: ['note.txt'],
+    named: true,
     hiddenParent: null,
     typedTitle: 'Typed title',
     afterReload: '- [ ] first task\n- [ ] second task',
@@ -67,6 +68,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     mention: 'Ask @Ana please',
     mentioned: ['Ana'],
     fields: ['urgent', 'ENG-30'],
+    sorted: 'Second, Third, First',
     responsive: true,
   });
 }, 90_000);
