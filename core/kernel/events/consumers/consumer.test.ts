@@ -14,6 +14,7 @@ import {
   workspaceOf,
   worksOf,
 } from '../../../../test/consumer-process.ts';
+import { writtenAfterMs } from '../work/window.ts';
 import { positionsMax } from './consumer-positions.ts';
 
 afterEach(endProcesses);
@@ -153,7 +154,13 @@ test('units of one order key are performed in sequence', async () => {
 });
 
 test('a unit whose completion is being committed is not overwritten', async () => {
-  const process = startProcess(openBase(), 'me', { isOrdered: true, atEnd: () => Bun.sleep(400) });
+  const clock = createClock(0);
+  const process = startProcess(openBase(), 'me', {
+    isOrdered: true,
+    clock,
+    // Old units are stored as soon as nothing prevents it.
+    atEnd: () => Promise.resolve().then(() => clock.advance(2 * writtenAfterMs)),
+  });
   const events = names(3);
   await process.happen(events);
   await settle(process);
