@@ -40,6 +40,8 @@ export const text = {
   display: 'Display',
   groupBy: 'Group by',
   noGroups: 'No grouping',
+  lanes: 'Swimlanes',
+  noLanes: 'No swimlanes',
   sortBy: 'Sort by',
   sorts: {
     '-createdAt': 'Newest first',

@@ -83,6 +83,7 @@ longTest(
       reset: expect.not.stringContaining('filter='),
       updated: {},
       range: [1, 2, 3, 4],
+      lane: [true, 'low'],
       complaints: [],
     });
   },
