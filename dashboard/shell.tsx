@@ -121,7 +121,12 @@ function WorkspaceMenu({ onPreferences }: { readonly onPreferences: () => void }
     location.assign(`/?${new URLSearchParams({ workspace: id }).toString()}`);
   return (
     <Menu
-      button={<span className="cut">{workspace.name}</span>}
+      button={
+        <>
+          <span className="cut">{workspace.name}</span>
+          <Icon name="down" />
+        </>
+      }
       label={`${text.workspace}: ${workspace.name}`}
       look="plain"
     >

@@ -119,16 +119,11 @@ export const features: readonly Feature[] = [
 
 export const resources: readonly Resource[] = features.flatMap((feature) => feature.resources ?? []);
 
-export const models: ReadonlyMap<string, Resource['model']> = new Map(
-  resources.map(({ model }) => [model.name, model]),
-);
-
 /** Models of all stored objects, including those without a resource. */
 export const storedModels: ReadonlyMap<string, Resource['model']> = new Map(
-  [...models.values(), ...features.flatMap((feature) => feature.models ?? [])].map((model) => [
-    model.name,
-    model,
-  ]),
+  [...resources.map(({ model }) => model), ...features.flatMap((feature) => feature.models ?? [])].map(
+    (model) => [model.name, model],
+  ),
 );
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);

@@ -14,8 +14,10 @@ interface Labeled {
 type FieldProblems = Readonly<Record<string, string>>;
 const ProblemContext = createContext<FieldProblems>({});
 
+type ProblemProperties = Pick<ComponentProps<'input'>, 'aria-invalid' | 'aria-describedby'>;
+
 /** Returns the properties of a field that refer to its message, and the message. */
-function useProblem(name: string | undefined): readonly [properties: object, message: ReactNode] {
+function useProblem(name: string | undefined): readonly [ProblemProperties, message: ReactNode] {
   const id = useId();
   const problem = use(ProblemContext)[name ?? ''];
   if (problem === undefined) return [{}, null];
@@ -75,6 +77,23 @@ export function SelectField({ label, options, onPick, ...props }: SelectProps): 
       </label>
       {message}
     </>
+  );
+}
+
+interface GroupProps extends Labeled {
+  readonly name: string;
+  readonly children: ReactNode;
+}
+
+/** Field of several controls. It takes the focus if the server rejects its value. */
+export function FieldGroup({ label, name, children }: GroupProps): ReactNode {
+  const [{ 'aria-invalid': _, ...properties }, message] = useProblem(name);
+  return (
+    <fieldset name={name} tabIndex={-1} className="field" {...properties}>
+      <legend>{label}</legend>
+      {children}
+      {message}
+    </fieldset>
   );
 }
 

@@ -16,6 +16,8 @@ interface PickerProps {
   readonly label: string;
   /** Content of the button; the names of the chosen values by default. */
   readonly button?: ReactNode;
+  /** Shown while no value is chosen; the label by default. */
+  readonly empty?: string;
   readonly look?: 'plain';
   readonly choices: readonly Choice[];
   /** Called when the list opens, for choices that are loaded then. */
@@ -55,7 +57,15 @@ interface AnyPickerProps extends Omit<ManyProps, 'values'> {
   readonly chosen: readonly Choice[];
 }
 
-function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPickerProps): ReactNode {
+function AnyPicker({
+  label,
+  button,
+  empty = label,
+  look,
+  onOpen,
+  shortcut,
+  ...list
+}: AnyPickerProps): ReactNode {
   const [state, setState] = useState<PickerState | null>(null);
   const [isOpening, startOpening] = useTransition();
   const change = (isOpen: boolean, isTouched = false): void => {
@@ -70,11 +80,11 @@ function AnyPicker({ label, button, look, onOpen, shortcut, ...list }: AnyPicker
   const names = chosen.map(({ name }) => name).join(', ');
   const trigger = {
     className: buttonClass(look && { look }),
-    'aria-label': names === '' ? label : `${label}: ${names}`,
+    'aria-label': names === '' && empty === label ? label : `${label}: ${names || empty}`,
     children: button ?? (
       <>
         {chosen.length === 1 && chosen[0]!.icon}
-        <span className="cut">{names === '' ? label : names}</span>
+        <span className="cut">{names || empty}</span>
       </>
     ),
   };

@@ -46,6 +46,7 @@ export const text = {
   points: 'Points',
   count: 'Unit',
   noData: 'There is no data yet.',
+  noIssues: 'No issues yet',
   progress: (done: number, all: number) => `${done} of ${all} completed`,
   percent: (share: number) => `${Math.round(share * 100)} %`,
 
@@ -111,12 +112,6 @@ export const text = {
   saveNotes: 'Save notes',
   moveTo: (stage: string) => `Move to ${stage}`,
   addIssues: 'Add issues',
-  issueIdentifier: 'Identifier of the issue, such as ENG-42',
-  titleOrIdentifier: 'Title or identifier',
-  foundIssues: 'Found issues',
-  add: 'Add',
-  added: 'Added',
-  addOne: (identifier: string) => `Add ${identifier}`,
   isAdded: (identifier: string) => `${identifier} is in the release`,
   removeIssue: (identifier: string) => `Remove ${identifier} from the release`,
 

@@ -833,6 +833,8 @@ export interface TrailNode {
   readonly types: readonly string[];
   /** Name of the actor of an event or undo; null for other nodes. */
   readonly actor: string | null;
+  /** Title of the attachment of an event, or its relation and the other issue, such as `blocks ENG-19`; null for other nodes. */
+  readonly name: string | null;
   /** True if the event is part of an undo. */
   readonly isUndo: boolean;
   /** Changed fields of an event, each value cut to 1,000 characters. */

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopeOfContract, type Contract } from '../../core/kernel/contract/contract.ts';
 import { contracts } from '../../core/features/contracts.ts';
-import { models } from '../../core/app/features.ts';
+import { storedModels } from '../../core/app/features.ts';
 import { startApp } from '../app.ts';
 
 const page = join(import.meta.dir, '../../docs/plugins/undo.md');
@@ -42,7 +42,7 @@ test('every entity declares who may undo its changes; changes of rights are undo
 
 test('no other entity is written without such a declaration', () => {
   const known = new Set(contracts.map(({ name }) => name));
-  expect([...models.keys()].filter((name) => !known.has(name))).toEqual([]);
+  expect([...storedModels.keys()].filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('docs/plugins/undo.md lists the declarations', () => {

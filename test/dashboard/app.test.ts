@@ -59,6 +59,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     afterCreate: '',
     lostAnswer: 1,
     attached: ['note.txt'],
+    named: true,
     hiddenParent: null,
     typedTitle: 'Typed title',
     afterReload: '- [ ] first task\n- [ ] second task',
@@ -69,6 +70,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     mentioned: ['Ana'],
     fields: ['urgent', 'ENG-30'],
     touched: 'State',
+    sorted: 'Second, Third, First',
     responsive: true,
   });
 }, 90_000);

@@ -3,6 +3,7 @@
 import type { Page, Route } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
 import { api, openDriver, phone, say, target } from './browser.ts';
+import { until } from './planning/visit.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};
@@ -61,12 +62,23 @@ await page.getByRole('dialog', { name: 'New issue' }).locator('input[type=file]'
 await page.getByRole('button', { name: 'Create issue' }).click();
 await closed(page);
 const byTitle = encodeURIComponent(JSON.stringify({ title: { eq: 'With a file' } }));
-const reported = await api<{ data: { id: string }[] }>('GET', `/issues?filter=${byTitle}`);
+const reported = await api<{ data: { id: string; identifier: string }[] }>(
+  'GET',
+  `/issues?filter=${byTitle}`,
+);
 const attached = await api<{ data: { title: string }[] }>(
   'GET',
   `/issues/${reported.data[0]!.id}/attachments`,
 );
 results.attached = attached.data.map((one) => one.title);
+
+// Activity that names the file and the other issue.
+await api('POST', `/issues/${reported.data[0]!.id}/relations`, { type: 'blocks', issueId: 'ENG-34' });
+await page.goto(`${target.url}/issues/${reported.data[0]!.identifier}`);
+const activity = page.getByRole('list', { name: 'Timeline' });
+await activity.getByText('added an attachment: note.txt').waitFor();
+await activity.getByText('added a relation: blocks ENG-34').waitFor();
+results.named = true;
 
 // A draft that began as a sub-issue and is continued elsewhere.
 await page.goto(`${target.url}/issues/ENG-30`);
@@ -163,6 +175,37 @@ await touched.page.getByRole('combobox', { name: /^State/ }).tap();
 await touched.page.locator('[role=dialog]:focus').waitFor();
 results.touched = await touched.page.locator(':focus').getAttribute('aria-label');
 await touched.close();
+
+// Sub-issues are moved by mouse, to the start, down by one and to the end, and by key.
+const parent = await api('POST', '/issues', { team: 'ENG', title: 'Three parts' });
+for (const part of ['First', 'Second', 'Third'])
+  await api('POST', '/issues', { team: 'ENG', title: part, parentId: parent.id });
+await page.goto(`${target.url}/issues/${parent.identifier}`);
+const parts = page.getByRole('list', { name: 'Sub-issues' }).getByRole('listitem');
+await parts.nth(2).and(page.locator('[draggable=true]')).waitFor();
+const order = async (): Promise<string> => {
+  const of = `/issues?parent=${parent.id}&sort=subOrder`;
+  return (await api<{ data: { title: string }[] }>('GET', of)).data.map((one) => one.title).join(', ');
+};
+/** Waits until the page and the server have the order. */
+async function ordered(titles: string): Promise<void> {
+  const link = parts.getByRole('link');
+  const shown = async (): Promise<string> =>
+    (await link.allInnerTexts()).map((line) => line.split(' ').at(-1)).join(', ');
+  await until(async () => (await shown()) === titles && (await order()) === titles, titles);
+}
+await parts.nth(2).dragTo(parts.nth(0), { targetPosition: { x: 90, y: 3 } });
+await ordered('Third, First, Second');
+await parts.nth(0).dragTo(parts.nth(1), { targetPosition: { x: 90, y: 28 } });
+await ordered('First, Third, Second');
+await parts.nth(0).dragTo(parts.nth(2), { targetPosition: { x: 90, y: 28 } });
+await ordered('Third, Second, First');
+await page
+  .getByRole('button', { name: /^Move .* up$/ })
+  .nth(1)
+  .press('Enter');
+await ordered('Second, Third, First');
+results.sorted = await order();
 
 // A text that takes minutes to parse: the page answers meanwhile.
 const hard = await api('POST', '/issues', {

@@ -150,7 +150,40 @@ async function selectRange(page: Page): Promise<void> {
     .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute('data-index'))));
 }
 
+/** Moves a card to another swimlane, and to another column of it. */
+async function moveToLane(page: Page): Promise<void> {
+  const { identifier } = await api('POST', '/issues', { team: 'ENG', title: 'Laned card' });
+  const other = await api('POST', '/issues', {
+    team: 'ENG',
+    title: 'Laned other',
+    assigneeId: target.member,
+  });
+  const filter = encodeURIComponent(JSON.stringify({ title: { contains: 'Laned' } }));
+  await page.goto(`${target.url}/issues?layout=board&group=priority&filter=${filter}`);
+  await page.getByRole('button', { name: 'Swimlanes' }).click();
+  await page.getByRole('menuitem', { name: 'Assignee' }).click();
+  await page.waitForURL(/lanes=assignee/);
+  const card = page.getByRole('listitem', { name: /Laned card/ });
+  await card.getByRole('link').focus();
+  for (const key of ['Space', 'ArrowDown', 'ArrowLeft', 'Space']) await page.keyboard.press(key);
+  const moved = page
+    .getByRole('list', { name: /^Low, (?!No assignee)/ })
+    .getByRole('listitem', { name: /Laned card/ });
+  await moved.waitFor();
+  const shown = async () => {
+    const { assignee, priority } = await api<{ assignee: { id: string } | null; priority: string }>(
+      'GET',
+      `/issues/${identifier}`,
+    );
+    return [assignee?.id === target.member, priority];
+  };
+  while ((await shown())[1] === 'none') await isSettled(page);
+  results.lane = await shown();
+  for (const name of [identifier, other.identifier]) await api('DELETE', `/issues/${name}`);
+}
+
 const tab = await driver.open('/welcome');
+await moveToLane(tab.page);
 await chooseFields(tab.page);
 await changeAll(tab.page);
 await filterView(tab.page);

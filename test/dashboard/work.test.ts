@@ -47,6 +47,15 @@ longTest(
       settingsForm: 'Moved',
       moved: ['/moved', 'Moved'],
       tab: '?tab=events',
+      rejected: true,
+      rejectedProblems: [],
+      jsonFields: 0,
+      chipProblems: [],
+      chipProblemsDark: [],
+      filtered: [
+        ['issue.*'],
+        { and: [{ priority: ['high'] }, { not: { title: { contains: 'test' } } }, { team: ['ENG'] }] },
+      ],
       complaints: [],
     });
   },
@@ -74,6 +83,7 @@ longTest(
       reset: expect.not.stringContaining('filter='),
       updated: {},
       range: [1, 2, 3, 4],
+      lane: [true, 'low'],
       complaints: [],
     });
   },
@@ -91,7 +101,16 @@ const planning = {
     decline: true,
     filter: true,
   },
-  boards: { byKey: true, byMenu: true, byMouse: true, opens: true },
+  boards: {
+    byKey: true,
+    byMenu: true,
+    byMouse: true,
+    opens: true,
+    filter: {
+      isUnchanged: true,
+      stored: { and: [{ or: [{ team: 'ENG' }, { estimate: 1 }] }, { priority: { nin: ['none'] } }] },
+    },
+  },
   cycles: {
     sentence: '1 unfinished issue moves to NEXT.',
     rows: ['ID Unfinished work to NEXT'],

@@ -248,11 +248,11 @@ test.skipIf(!hasStrace)(
     await Promise.all([
       tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 8),
       tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
-        .then(() => tryAll(packed, 'write', kill, 1))
+        .then(() => tryAll(packed, 'write', kill, long ? 1 : 3))
         .then(() => tryAll(packed, 'fsync', kill, 1))
         .then(() => tryAll(packed, 'rename', kill, 1)),
       tryAll(copy, 'pwrite64', 'error=ENOSPC', long ? 1 : 60).then(() =>
-        tryAll(packed, 'write', 'error=ENOSPC', 1),
+        tryAll(packed, 'write', 'error=ENOSPC', long ? 1 : 2),
       ),
     ]);
     expect(wrong).toEqual([]);

@@ -2,20 +2,21 @@
 import { testGuards, type Guard } from '../guards.ts';
 
 const suite = 'core/kernel/events/consumers/consumer.test.ts';
+const positions = 'core/kernel/events/consumers/consumer-positions.test.ts';
 const guards: readonly Guard[] = [
   {
     name: 'work in progress limits the low-water mark',
     file: 'core/kernel/events/consumers/consumer-positions.ts',
     guarding: 'for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);',
     broken: '',
-    suite,
+    suite: positions,
   },
   {
     name: 'a lagging subscriber limits the low-water mark',
     file: 'core/kernel/events/consumers/consumer-positions.ts',
     guarding: 'for (const { after } of this.lagging.values()) low = Math.min(low, after);',
     broken: '',
-    suite,
+    suite: positions,
   },
   {
     name: 'work that is planned again is compared with the stored work',

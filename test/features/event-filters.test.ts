@@ -5,6 +5,14 @@ import type { TObject } from 'typebox';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/platform/lib/filter/filter.ts';
 import { createSearched, passesOf } from '../../core/platform/lib/filter/filter-match.ts';
 import { filterFieldsOf, sentEvents } from '../../core/app/event-schemas.ts';
+import { fieldsOfEvents } from '../../dashboard/parts/filter/event-fields.ts';
+import {
+  filterOf,
+  newChip,
+  testsOf,
+  type Chip,
+  type ChipField,
+} from '../../dashboard/parts/filter/filter.ts';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from './plugins/pack.ts';
@@ -133,6 +141,41 @@ test('every event field that filters cannot name is listed', async () => {
   }
   // `relation` is a filter of issues under another name.
   expect([...unused].toSorted()).toEqual(['issue.labels']);
+});
+
+test('events accept every condition that a person can choose for them in the web app', async () => {
+  const first = async (path: string): Promise<Json> => (await must('GET', `${path}?limit=1`)).data[0];
+  const member = await first('/members');
+  const values: Readonly<Record<ChipField, string>> = {
+    state: (await first('/workflows')).id,
+    assignee: member.id,
+    priority: 'high',
+    label: (await must('POST', '/labels', { name: 'Of the chip' })).id,
+    team: 'ENG',
+    project: (await must('POST', '/projects', { name: 'Of the chip' })).id,
+    cycle: 'none',
+    creator: member.id,
+    title: 'crash',
+    dueDate: '2027-01-01',
+    createdAt: '2027-01-01',
+    updatedAt: '2027-01-01',
+    estimate: '3',
+  };
+  const chipsOf = (field: ChipField): Chip[] =>
+    testsOf(field).map((test) => ({
+      ...newChip(field),
+      test,
+      values: test === 'none' ? [] : [values[field]],
+    }));
+  for (const type of EVENT_TYPES) {
+    const fields = fieldsOfEvents([type]);
+    if (fields.length === 0) continue;
+    const { status, text } = await hookOn([type], filterOf(fields.flatMap(chipsOf))!, simulated);
+    expect([type, status, text]).toEqual([type, 201, text]);
+  }
+  expect(fieldsOfEvents(EVENT_TYPES.filter((type) => type.startsWith('issue.')))).toContain('state');
+  // Types of states are choices, too.
+  expect((await hookOn(['issue.*'], { state: ['started'] }, simulated)).status).toBe(201);
 });
 
 /** Returns the events that a filtered webhook receives, in order. */

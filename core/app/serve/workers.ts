@@ -20,7 +20,7 @@ import {
 } from '../../features/plugins/index.ts';
 import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
 import { createReactions } from '../../kernel/event-reactions/reactions.ts';
-import { features, timers, eventReactions, models, samples } from '../features.ts';
+import { features, timers, eventReactions, storedModels, samples } from '../features.ts';
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
 import { findNode } from '../../platform/sandbox/locate.ts';
 import { startSandbox } from '../../platform/sandbox/supervisor.ts';
@@ -68,7 +68,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const plugins = createPluginRuntime({
     ...shared,
     sandbox,
-    models,
+    models: storedModels,
     app: options.app,
     serverVersion: version,
   });

@@ -4,9 +4,9 @@ import { listEntities, type PageParameters } from '../../kernel/changes/list.ts'
 import { updated } from '../../kernel/changes/operations.ts';
 import type { Patch } from '../../kernel/contract/contract.ts';
 import type { Context } from '../../kernel/context.ts';
-import { ApiError, invalidField, notFound } from '../../platform/lib/errors/errors.ts';
+import { invalidField, notFound } from '../../platform/lib/errors/errors.ts';
 import { readTime } from '../../platform/lib/time/time.ts';
-import { teamsSeen } from '../../kernel/rights/rights.ts';
+import { requireMember, teamsSeen } from '../../kernel/rights/rights.ts';
 import type { Condition } from '../../platform/store/page.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import type { inboxItem } from './contract.ts';
@@ -35,12 +35,6 @@ export function teamsOf(ctx: Context): string | null {
   return seen && JSON.stringify([...seen]);
 }
 
-/** @throws ApiError forbidden for plugins, which have no inbox */
-export function holderOf({ actor }: Context): string {
-  if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
-  throw new ApiError('forbidden', 'Only members have an inbox. Use a key or token of a member.');
-}
-
 type Shelf = 'exclude' | 'include' | 'only';
 
 interface InboxQuery extends PageParameters {
@@ -54,7 +48,7 @@ interface InboxQuery extends PageParameters {
 export function listInbox(ctx: Context, query: InboxQuery) {
   const teams = teamsOf(ctx);
   const where: Condition[] = [
-    { sql: 'member_id = :memberId', params: { memberId: holderOf(ctx) } },
+    { sql: 'member_id = :memberId', params: { memberId: requireMember(ctx) } },
     ...onShelf('archived_at', query.archived),
     ...onShelf('snoozed_until', query.snoozed),
     ...(teams === null ? [] : [{ sql: ofTeams, params: { teams } }]),
@@ -76,7 +70,7 @@ function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
 /** @throws ApiError not_found, also for items of other members */
 async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
   const item = await inboxItemModel.find(ctx, id);
-  if (!item || item.memberId !== holderOf(ctx)) throw notFound();
+  if (!item || item.memberId !== requireMember(ctx)) throw notFound();
   const teams = teamsOf(ctx);
   if (teams !== null && !(await ctx.store.readOne(ctx.scope, isOfTeams, { id, teams }))) throw notFound();
   return item;
@@ -115,7 +109,7 @@ function restsUntil(input: string | null, now: number): number | null {
 
 /** Marks up to `readAtOnce` unread items as read. Items created in the meantime stay unread. */
 export async function readAll(ctx: Context): Promise<ChangeSet> {
-  const memberId = holderOf(ctx);
+  const memberId = requireMember(ctx);
   const rows = await ctx.store.read(ctx.scope, unreadIds, {
     memberId,
     teams: teamsOf(ctx),

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { updateBodyWith } from '../../kernel/contract/schemas.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
+import { requireMember } from '../../kernel/rights/rights.ts';
 import { Closed, enumeration, namedSchema, nullable } from '../../platform/lib/schema.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { inboxItem } from './contract.ts';
-import { getItem, holderOf, listInbox, readAll, readAtOnce, updateItem } from './operations.ts';
+import { getItem, listInbox, readAll, readAtOnce, updateItem } from './operations.ts';
 import { inboxItemModel } from './model.ts';
 import { unreadCount } from './unread.ts';
 import { getPreferences, InboxPreferences, InboxPreferencesPut, putPreferences } from './preferences.ts';
@@ -88,7 +89,7 @@ const routes = [
     limit: 'read',
     responses: { 200: InboxPreferences },
     errors: ['forbidden'],
-    read: (ctx) => getPreferences(ctx, holderOf(ctx)),
+    read: (ctx) => getPreferences(ctx, requireMember(ctx)),
   }),
   defineRoute({
     method: 'PUT',
@@ -103,7 +104,7 @@ const routes = [
     example: { subscribed: false },
     responses: { 200: InboxPreferences },
     errors: ['forbidden'],
-    write: (ctx, { body }) => putPreferences(ctx, holderOf(ctx), body),
+    write: (ctx, { body }) => putPreferences(ctx, requireMember(ctx), body),
   }),
 ];
 

@@ -1,10 +1,11 @@
 // Counts unread items, and compares the state of an inbox with that of an earlier count. Sequences of the log decide, because
 // clocks can be set back.
 import type { Context } from '../../kernel/context.ts';
+import { requireMember } from '../../kernel/rights/rights.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../platform/lib/cursor.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
-import { holderOf, isUnread, teamsOf } from './operations.ts';
+import { isUnread, teamsOf } from './operations.ts';
 
 /** One statement reads all, so that the values are of the same moment. */
 const countUnread = tenantStatement<{ unread: number; end: number; changed_after: number | null }>(
@@ -32,7 +33,7 @@ export async function unreadCount(
   ctx: Context,
   { changedSince }: { readonly changedSince?: string },
 ): Promise<UnreadCount> {
-  const memberId = holderOf(ctx);
+  const memberId = requireMember(ctx);
   const list = `${ctx.workspaceId} inbox ${memberId}`;
   const earlier = changedSince === undefined ? null : markerIn(ctx, list, changedSince);
   const row = await ctx.store.readOne(ctx.scope, countUnread, { memberId, teams: teamsOf(ctx) });

@@ -11,12 +11,12 @@ import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { plainOperations, type Rules } from '../../kernel/resource/operations.ts';
 import { lastPositionIn } from '../../kernel/resource/sort.ts';
+import { requireMember } from '../../kernel/rights/rights.ts';
 import { ApiError, invalidField, notFound } from '../../platform/lib/errors/errors.ts';
 import { derivedId } from '../../platform/lib/ids.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { favorite, favoritesMax, favoriteTypes, positionMax } from './contract.ts';
-import { holderOf } from './holder.ts';
 import { targetsOf } from './targets.ts';
 
 type Favorite = EntityOf<typeof favorite>;
@@ -45,7 +45,7 @@ const favoriteModel = modelOf(favorite, {
 
 const rules: Rules<typeof favorite, Favorite> = {
   async admits(ctx, { memberId }) {
-    if (memberId !== holderOf(ctx)) throw notFound();
+    if (memberId !== requireMember(ctx)) throw notFound();
   },
 };
 const plain = plainOperations(favorite, favoriteModel, rules);
@@ -80,7 +80,7 @@ async function listFavorites(ctx: Context, query: PageParameters & { readonly ty
   const { data, pageInfo } = await pageOfModel(ctx, favoriteModel, query, {
     where: [
       notDeleted,
-      { sql: 'member_id = :memberId', params: { memberId: holderOf(ctx) } },
+      { sql: 'member_id = :memberId', params: { memberId: requireMember(ctx) } },
       ...(typeof type === 'string' ? [{ sql: 'type = :type', params: { type } }] : []),
     ],
     order: [{ sql: 'position', direction: 'asc' }],
@@ -91,7 +91,7 @@ async function listFavorites(ctx: Context, query: PageParameters & { readonly ty
 
 /** Returns an existing favorite of the object unchanged. @throws ApiError validation_failed, conflict */
 async function addFavorite(ctx: Context, input: Created<typeof favorite>): Promise<ChangeSet> {
-  const memberId = holderOf(ctx);
+  const memberId = requireMember(ctx);
   const target = await targetsOf[input.type].find(ctx, input.targetId);
   if (!target)
     throw invalidField('targetId', 'not_found', {

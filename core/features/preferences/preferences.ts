@@ -6,10 +6,10 @@ import { plain } from '../../kernel/changes/operations.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineRoute } from '../../kernel/http/route.ts';
 import { modelOf } from '../../kernel/resource/model.ts';
+import { requireMember } from '../../kernel/rights/rights.ts';
 import { Closed, described, enumeration, idAndName, idOf, namedSchema } from '../../platform/lib/schema.ts';
 import { member } from '../people/contract.ts';
 import { densities, startPages, themes } from './contract.ts';
-import { holderOf } from './holder.ts';
 
 const defaults = {
   theme: 'system',
@@ -92,12 +92,12 @@ const withDefaults = (stored: StoredValues): Values => ({
 const unset: StoredValues = { theme: null, density: null, singleKeyShortcuts: null, startPage: null };
 
 async function getPreferences(ctx: Context): Promise<Values> {
-  return withDefaults((await preferencesModel.find(ctx, holderOf(ctx))) ?? unset);
+  return withDefaults((await preferencesModel.find(ctx, requireMember(ctx))) ?? unset);
 }
 
 /** Omitted values return to their defaults. */
 async function putPreferences(ctx: Context, input: Partial<Values>): Promise<ChangeSet<Values>> {
-  const id = holderOf(ctx);
+  const id = requireMember(ctx);
   const next = { ...unset, ...input };
   const known = await preferencesModel.find(ctx, id);
   const isNew = !known && Object.keys(input).length > 0;

@@ -48,6 +48,7 @@ export interface ModelOptions<E extends Entity> {
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   readonly follows?: Follows;
+  readonly inputs?: UpdateInputs<E>;
   /** For entities that can be purged: the event, and the ops that first delete the dependent rows. */
   readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
   /**
@@ -82,6 +83,11 @@ interface Follows {
   readonly fields: readonly string[];
 }
 
+/** Fields that the body of the update operation has by another name or in another form, by stored name. */
+type UpdateInputs<E extends Entity> = Readonly<
+  Record<string, { readonly name: string; valueOf(entity: E, ctx: Context): unknown }>
+>;
+
 /** Model of any entity: its parts that do not depend on the type of the entity. */
 export interface AnyModel {
   readonly name: string;
@@ -101,6 +107,7 @@ export interface EntityModel<E extends Entity, W> extends AnyModel, EntityChange
   fromRow(row: SqlRow): E;
   readonly asItWas: AsItWas<E> | undefined;
   readonly follows: Follows | undefined;
+  readonly inputs: UpdateInputs<E> | undefined;
   toResponse(entity: E, view: View): W;
   /** Finds an object by id or alias, staged changes included; undefined if the caller cannot see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;

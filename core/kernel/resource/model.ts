@@ -81,6 +81,7 @@ export function modelOf(source: object, storage: object = {}): unknown {
     pick: columns.pick,
     asItWas,
     follows: spec.follows,
+    inputs: spec.inputs,
     toResponse: spec.toResponse,
     ...findingOf({ name, table, columns, source: cached, alias, teamOf: team?.of, reading, asItWas }),
     noteList: reading.noteList,

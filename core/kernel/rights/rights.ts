@@ -252,6 +252,15 @@ export function authorityOf(caller: {
   return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
 }
 
+/**
+ * Returns the id of the member that the caller acts for, whose inbox, preferences and favorites are accessible.
+ * @throws ApiError forbidden for plugins
+ */
+export function requireMember({ actor }: { readonly actor: Actor }): string {
+  if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
+  throw new ApiError('forbidden', `${actor.name} acts for no member. Use a key or token of a member.`);
+}
+
 export interface Authorized {
   readonly authority: Authority;
 }

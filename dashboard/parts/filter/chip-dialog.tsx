@@ -7,17 +7,9 @@ import type { Choice } from '../picker.tsx';
 import styles from '../parts.module.css';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
-import { useFilterChoices } from './choices.tsx';
-import type { Chip, ChipField, ChipTest } from './filter.ts';
-
-const testsOfLists = ['in', 'nin', 'none'] as const;
-const testsOfOrder = ['gte', 'lt', 'none'] as const;
-const testsOfText = ['contains'] as const;
-
-function testsOf(field: ChipField, choices: readonly Choice[] | undefined): readonly ChipTest[] {
-  if (choices) return testsOfLists;
-  return field === 'title' ? testsOfText : testsOfOrder;
-}
+import { choiceOf, useFilterChoices } from './choices.tsx';
+import { inputOf, testsOf, type Chip, type ChipTest } from './filter.ts';
+import { testName } from './words.ts';
 
 interface ChipDialogProps {
   readonly chip: Chip;
@@ -42,7 +34,7 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
         <SelectField
           label={text.test}
           value={test}
-          options={testsOf(field, choices).map((one) => [one, text.tests[one]])}
+          options={testsOf(field).map((one) => [one, testName(field, one)])}
           onPick={(picked) => setTest(picked as ChipTest)}
         />
         {test !== 'none' && choices && (
@@ -52,7 +44,7 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
           <TextField
             label={text.value}
             name="value"
-            type={inputOf(field)}
+            type={inputOf(field) ?? 'text'}
             defaultValue={values[0]}
             required
           />
@@ -71,14 +63,17 @@ interface ValuesProps {
 
 /** Searchable list within the dialog: a popup would cover its buttons. */
 function Values({ label, choices, values, onPick }: ValuesProps): ReactNode {
-  const chosen = choices.filter(({ id }) => values.includes(id));
+  // A program may have named a value otherwise, or one that no longer exists.
+  const unknown = values.filter((value) => !choiceOf(choices, value)).map((id): Choice => ({ id, name: id }));
+  const all = [...choices, ...unknown];
+  const chosen = values.map((value) => choiceOf(all, value)!);
   return (
     <Combobox.Root
       inline
       open
       multiple
       autoHighlight
-      items={choices as Choice[]}
+      items={all}
       value={chosen}
       onValueChange={(picked: Choice[]) => onPick(picked.map(({ id }) => id))}
       itemToStringLabel={({ name }: Choice) => name}
@@ -100,9 +95,4 @@ function Values({ label, choices, values, onPick }: ValuesProps): ReactNode {
       </div>
     </Combobox.Root>
   );
-}
-
-function inputOf(field: ChipField): string {
-  if (field === 'title') return 'text';
-  return field === 'estimate' ? 'number' : 'date';
 }

@@ -1,4 +1,5 @@
 // Choices for the fields of issues, for filters, bulk changes and forms.
+import type { Team } from '@tatami/sdk/client';
 import { useMembers, useCycles, useLabels, useProjects, useStates, useTeams } from '../../data/directory.ts';
 import type { Choice } from '../picker.tsx';
 import { PriorityIcon, StateIcon } from '../issue/symbols.tsx';
@@ -22,21 +23,37 @@ export function useStateChoices(team?: string): readonly Choice[] {
     }));
 }
 
+export const stateTypeChoices: readonly Choice[] = Object.entries(common.stateTypes).map(([id, name]) => ({
+  id,
+  name,
+}));
+
 const named = ({ id, name }: { readonly id: string; readonly name: string }): Choice => ({ id, name });
 
 /** The filter language has `none` for a missing value. */
 const none = (field: keyof typeof text.noValue): Choice => ({ id: 'none', name: text.noValue[field] });
 
+interface FilterChoice extends Choice {
+  /** Another spelling of the value. */
+  readonly alias?: string;
+}
+
+/** Events of comments and other parts of an issue contain only the key of a team, which never changes. */
+const teamChoice = ({ id, key, name }: Team): FilterChoice => ({ id: key, name, alias: id });
+
+export const choiceOf = (choices: readonly FilterChoice[], value: string): Choice | undefined =>
+  choices.find(({ id, alias }) => id === value || alias === value);
+
 /** Choices by the field of a filter; fields without a list are absent. */
-export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly Choice[]>>> {
+export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly FilterChoice[]>>> {
   const members = useMembers().map(named);
   return {
-    state: useStateChoices(),
+    state: [...stateTypeChoices, ...useStateChoices()],
     assignee: [none('assignee'), ...members],
     creator: members,
     priority: priorityChoices,
     label: [none('label'), ...useLabels().map(named)],
-    team: useTeams().map(named),
+    team: useTeams().map(teamChoice),
     project: [none('project'), ...useProjects().map(named)],
     cycle: [none('cycle'), ...useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` }))],
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { both, changedFilter, conditionsOf, filterOf } from './filter.ts';
+import { both, changedFilter, chipFields, conditionsOf, filterOf, newChip, testsOf } from './filter.ts';
 
 test.each([
   [{ state: ['wfs_1', 'wfs_2'] }],
@@ -14,11 +14,32 @@ test.each([
 });
 
 test('short forms of the filter language become chips', () => {
-  expect(conditionsOf({ team: 'ENG', priority: { in: ['low'] }, assignee: { eq: null } })).toEqual([
+  const tree = {
+    team: 'ENG',
+    priority: { in: ['low'] },
+    label: { neq: 'bug' },
+    title: { eq: 'Crash' },
+    estimate: 3,
+    assignee: { eq: null },
+    project: { null: true },
+  };
+  expect(conditionsOf(tree)).toEqual([
     { field: 'team', test: 'in', values: ['ENG'] },
     { field: 'priority', test: 'in', values: ['low'] },
+    { field: 'label', test: 'nin', values: ['bug'] },
+    { field: 'title', test: 'in', values: ['Crash'] },
+    { field: 'estimate', test: 'in', values: ['3'] },
     { field: 'assignee', test: 'none', values: [] },
+    { field: 'project', test: 'none', values: [] },
   ]);
+});
+
+test('every test of every field is shown as the chip that a person chose', () => {
+  for (const field of chipFields)
+    for (const one of testsOf(field)) {
+      const chip = { ...newChip(field), test: one, values: one === 'none' ? [] : ['3'] };
+      expect(conditionsOf(filterOf([chip]))).toEqual([chip]);
+    }
 });
 
 test('a missing value among others is the choice for it', () => {
@@ -27,9 +48,26 @@ test('a missing value among others is the choice for it', () => {
   expect(filterOf([chip])).toEqual({ assignee: ['mem_1', 'none'] });
 });
 
-test('a condition that no chip can show is retained', () => {
-  const tree = { not: { label: 'bug' } };
+test.each([
+  [{ not: { label: 'bug' } }],
+  [{ milestone: 'Beta' }],
+  [{ 'fields.browser': 'Firefox' }],
+  [{ priority: { gte: 'high' } }],
+  [{ dueDate: { gte: '2027-01-01', lt: '2027-02-01' } }],
+  // A person chooses one day, and no day is a condition of its own.
+  [{ dueDate: ['2027-01-01', '2027-01-02'] }],
+  [{ dueDate: ['2027-01-01', null] }],
+  [{ priority: ['high', null] }],
+  [{ assignee: { null: false } }],
+  [{ createdAt: null }],
+  [{ assignee: { neq: null } }],
+  // The server explains wrong values.
+  [{ estimate: { gte: 'three' } }],
+  [{ and: ['high'] }],
+  [{ and: 'high' }],
+])('a condition that no chip can show is retained: %p', (tree) => {
   expect(conditionsOf(tree)).toEqual([{ tree }]);
+  expect(filterOf(conditionsOf(tree))).toEqual(tree);
 });
 
 test('no conditions are no filter', () => {

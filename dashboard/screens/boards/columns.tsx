@@ -200,6 +200,8 @@ function useDrops(state: BoardState, move: (card: Card, from: Place, to: Place) 
   useEffect(
     () =>
       monitorForElements({
+        // The side panel has a list of its own.
+        canMonitor: ({ source }) => typeof source.data['cardId'] === 'string',
         onDrag: ({ location }) => {
           const { left, right } = element.current!.getBoundingClientRect();
           const { clientX } = location.current.input;

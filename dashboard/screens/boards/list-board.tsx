@@ -4,7 +4,7 @@ import { useMay } from '../../data/provider.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { text } from '../../text/boards.ts';
 import { conditionsOf, isChip, type FilterTree } from '../../parts/filter/filter.ts';
-import type { BoardGrouping } from '../issues/search.ts';
+import type { BoardGrouping, LaneGrouping } from '../issues/search.ts';
 import { Columns } from './columns.tsx';
 import { useBoard, type BoardSource } from './data.ts';
 import { patchOf } from './model.ts';
@@ -16,6 +16,7 @@ export interface ListBoardQuery {
   readonly subscriber: string | undefined;
   readonly sort: string;
   readonly groupBy: BoardGrouping;
+  readonly lanes: LaneGrouping | undefined;
 }
 
 interface ListBoardProps {
@@ -49,11 +50,12 @@ export default function ListBoard({ query, empty, peek, onCount }: ListBoardProp
   );
 }
 
-function listBoard({ filter, subscriber, sort, groupBy }: ListBoardQuery): BoardSource {
+function listBoard({ filter, subscriber, sort, groupBy, lanes }: ListBoardQuery): BoardSource {
   const team = teamOf(filter);
   const list = {
     groupBy,
     sort,
+    ...(lanes && { swimlanes: lanes }),
     ...(filter && { filter: JSON.stringify(filter) }),
     ...(team !== undefined && { team }),
     ...(subscriber !== undefined && { subscriber }),
@@ -66,11 +68,18 @@ function listBoard({ filter, subscriber, sort, groupBy }: ListBoardQuery): Board
       await client.issues.boardColumn(column, { ...list, ...request }),
     move: (client, { columns }, { card, from, to }) => {
       const valueOf = (key: string): string | null => columns.find((one) => one.key === key)?.value ?? null;
-      return client.issues.update(card.id, patchOf(groupBy, valueOf(from.column), valueOf(to.column)));
+      return client.issues.update(card.id, {
+        ...(from.column !== to.column && patchOf(groupBy, valueOf(from.column), valueOf(to.column))),
+        ...(lanes && from.lane !== to.lane && patchOf(lanes, null, laneValue(lanes, to.lane))),
+      });
     },
     concerns: () => false,
   };
 }
+
+/** The key of a swimlane is its value, or `none` for issues without one. */
+const laneValue = (lanes: LaneGrouping, key: string | null): string | null =>
+  key === 'none' && lanes !== 'priority' ? null : key;
 
 /** Returns the only team of a filter, so that the columns are its states and labels. */
 function teamOf(filter: FilterTree | undefined): string | undefined {

@@ -5,12 +5,14 @@ import { useState, type ReactNode } from 'react';
 import { useTeams } from '../../data/directory.ts';
 import { useClient } from '../../data/provider.tsx';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
-import { fieldError, Form, SelectField, TextArea, TextField, textOf } from '../../parts/fields.tsx';
+import { FieldGroup, Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { FilterBar } from '../../parts/filter/filter-bar.tsx';
+import type { FilterTree } from '../../parts/filter/filter.ts';
 import { text } from '../../text/boards.ts';
 import { text as common } from '../../text/common.ts';
 import type { Column } from './model.ts';
 
-type Draft = Pick<Board, 'name' | 'team' | 'groupBy' | 'swimlanes' | 'sort' | 'limits' | 'filter'>;
+type Draft = Pick<Board, 'name' | 'team' | 'groupBy' | 'swimlanes' | 'sort' | 'limits'>;
 
 const fresh: Draft = {
   name: '',
@@ -19,25 +21,9 @@ const fresh: Draft = {
   swimlanes: null,
   sort: 'manual',
   limits: 'soft',
-  filter: {},
 };
 
-/** Reads the filter of the form. @throws ApiCallError for text that is not a JSON object */
-function filterOf(value: string): Readonly<Record<string, unknown>> {
-  if (value === '') return {};
-  let parsed: unknown = null;
-  try {
-    parsed = JSON.parse(value);
-  } catch {
-    // The message below explains both cases.
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw fieldError('filter', text.badFilter);
-  return parsed as Readonly<Record<string, unknown>>;
-}
-
-/** @throws ApiCallError if the filter is wrong */
-function settingsOf(fields: FormData): Omit<BoardCreate, 'columns'> {
+function settingsOf(fields: FormData, filter: FilterTree | undefined): Omit<BoardCreate, 'columns'> {
   const optional = (name: string): string | null => textOf(fields, name) || null;
   return {
     name: textOf(fields, 'name'),
@@ -46,21 +32,23 @@ function settingsOf(fields: FormData): Omit<BoardCreate, 'columns'> {
     swimlanes: optional('swimlanes'),
     sort: textOf(fields, 'sort'),
     limits: textOf(fields, 'limits') === 'hard' ? 'hard' : 'soft',
-    filter: filterOf(textOf(fields, 'filter')),
+    filter: filter ?? {},
   };
 }
 
 export function NewBoard({ onClose }: { readonly onClose: (board: Board | null) => void }): ReactNode {
   const client = useClient();
+  const [filter, setFilter] = useState<FilterTree>();
   // The form must not close after the board opened.
   const create = async (fields: FormData): Promise<null> => {
-    onClose(await client.boards.create(settingsOf(fields)));
+    onClose(await client.boards.create(settingsOf(fields, filter)));
     return null;
   };
   return (
     <Dialog title={text.newBoard} isOpen onClose={() => onClose(null)}>
       <Form submit={text.newBoard} onSubmit={create} onDone={() => onClose(null)}>
         <SettingFields draft={fresh} />
+        <FilterField filter={filter} onChange={setFilter} />
       </Form>
     </Dialog>
   );
@@ -74,8 +62,9 @@ interface SettingsProps {
 
 export function BoardSettings({ board, columns, onClose }: SettingsProps): ReactNode {
   const client = useClient();
+  const [filter, setFilter] = useState<FilterTree | undefined>(board.filter);
   const save = async (fields: FormData): Promise<void> => {
-    const body = settingsOf(fields);
+    const body = settingsOf(fields, filter);
     const own = body.groupBy === board.groupBy ? columnsOf(fields, board, columns) : null;
     await client.boards.update(board.id, { ...body, columns: own });
   };
@@ -83,6 +72,7 @@ export function BoardSettings({ board, columns, onClose }: SettingsProps): React
     <Dialog title={text.settingsOf(board.name)} isOpen onClose={onClose}>
       <Form submit={common.save} onSubmit={save} onDone={onClose}>
         <SettingFields draft={board} />
+        <FilterField filter={filter} onChange={setFilter} />
         <ColumnTable columns={columns} />
       </Form>
     </Dialog>
@@ -196,42 +186,32 @@ function SettingFields({ draft }: { readonly draft: Draft }): ReactNode {
       />
       <SelectField label={text.order} {...select('sort', entries(text.orders))} />
       <SelectField label={text.limits} {...select('limits', entries(text.limitModes))} />
-      <FilterField filter={draft.filter} />
     </>
   );
 }
 
-function FilterField({ filter }: { readonly filter: Draft['filter'] }): ReactNode {
+interface FilterFieldProps {
+  readonly filter: FilterTree | undefined;
+  readonly onChange: (filter: FilterTree | undefined) => void;
+}
+
+function FilterField({ filter, onChange }: FilterFieldProps): ReactNode {
   const client = useClient();
-  const views = useQuery({
+  const { data: views = [] } = useQuery({
     queryKey: ['views', 'all'],
     queryFn: () => Array.fromAsync(client.views.list({ limit: 100 })),
   });
-  const [value, setValue] = useState(() => JSON.stringify(filter));
   return (
-    <>
-      {views.data && views.data.length > 0 && (
+    <FieldGroup label={text.filter} name="filter">
+      <FilterBar filter={filter} onChange={onChange} />
+      {views.length > 0 && (
         <SelectField
           label={text.filterOfView}
           value=""
-          options={[['', text.chooseView], ...views.data.map(({ id, name }): Option => [id, name])]}
-          onPick={(id) => {
-            const view = views.data.find((one) => one.id === id);
-            if (view) setValue(JSON.stringify(view.filter));
-          }}
+          options={[['', text.chooseView], ...views.map(({ id, name }): Option => [id, name])]}
+          onPick={(id) => onChange(views.find((one) => one.id === id)?.filter)}
         />
       )}
-      <TextArea
-        label={text.filter}
-        name="filter"
-        rows={2}
-        value={value}
-        onChange={({ target }) => setValue(target.value)}
-        aria-describedby="filter-hint"
-      />
-      <p id="filter-hint" className="soft">
-        {text.filterHint}
-      </p>
-    </>
+    </FieldGroup>
   );
 }

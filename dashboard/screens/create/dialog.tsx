@@ -1,17 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ApiCallError, type IssueCreate } from '@tatami/sdk/client';
-import {
-  lazy,
-  Suspense,
-  useEffect,
-  useRef,
-  useState,
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-} from 'react';
+import { lazy, Suspense, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
 import { useTeams } from '../../data/directory.ts';
-import { useApp, useSession } from '../../data/provider.tsx';
+import { useDraft } from '../../data/drafts.ts';
+import { useApp } from '../../data/provider.tsx';
 import { startUpload } from '../../data/uploads.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
@@ -22,7 +14,7 @@ import { messageOf } from '../../parts/states.tsx';
 import { notify, notifyProblem } from '../../parts/overlay/toast.tsx';
 import { text } from '../../text/create.ts';
 import type { Preset } from './create.tsx';
-import { emptyDraft, requestOf, storedDraft, storeDraft, type IssueDraft } from './draft.ts';
+import { emptyDraft, requestOf, type IssueDraft } from './draft.ts';
 import { DraftFields } from './draft-fields.tsx';
 import { Files, takesFiles } from './files.tsx';
 import { Similar } from './similar.tsx';
@@ -39,7 +31,7 @@ export default function CreateDialog({
   onClose,
 }: CreateDialogProps): ReactNode {
   const [parent, setParent] = useState(given);
-  const { draft, team, change, discard } = useDraft(preset);
+  const { draft, team, change, discard } = useIssueDraft(preset);
   const titleInput = useRef<HTMLInputElement>(null);
   const [another, setAnother] = useState(false);
   const [areTemplatesOpen, setTemplates] = useState(false);
@@ -168,24 +160,19 @@ interface DraftState {
   discard(): void;
 }
 
-function useDraft(preset: Partial<IssueDraft>): DraftState {
-  const { workspace, member } = useSession();
+function useIssueDraft(preset: Partial<IssueDraft>): DraftState {
   const teams = useTeams();
-  const [draft, setDraft] = useState<IssueDraft>(() => ({
-    ...emptyDraft,
-    ...storedDraft(workspace.id, member.id),
-    ...preset,
-  }));
-  useEffect(() => storeDraft(workspace.id, member.id, draft), [workspace.id, member.id, draft]);
+  const [draft, store, forget] = useDraft('issue', emptyDraft, preset);
+  const { team, projectId } = draft;
   return {
     draft,
-    team: draft.team === '' ? (teams[0]?.key ?? '') : draft.team,
-    change: (part) => setDraft((before) => ({ ...before, ...part })),
-    discard() {
-      // The dialog may close before an effect runs.
-      storeDraft(workspace.id, member.id, null);
-      setDraft((before) => ({ ...emptyDraft, team: before.team, projectId: before.projectId }));
+    team: team === '' ? (teams[0]?.key ?? '') : team,
+    change(part) {
+      const next = { ...draft, ...part };
+      if (next.title === '' && next.description === '') forget(next);
+      else store(next);
     },
+    discard: () => forget({ ...emptyDraft, team, projectId }),
   };
 }
 

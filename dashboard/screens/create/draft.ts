@@ -1,4 +1,4 @@
-// Draft of a new issue, stored in this browser until the issue is created or the draft is discarded.
+// Draft of a new issue.
 import type { Issue, IssueCreate } from '@tatami/sdk/client';
 
 export interface IssueDraft {
@@ -27,25 +27,6 @@ export const emptyDraft: IssueDraft = {
   cycleId: '',
   dueDate: '',
 };
-
-/** A draft belongs to a person in a workspace. */
-const keyOf = (workspaceId: string, memberId: string): string => `tatami.draft ${workspaceId} ${memberId}`;
-
-export function storedDraft(workspaceId: string, memberId: string): Partial<IssueDraft> {
-  try {
-    return JSON.parse(localStorage.getItem(keyOf(workspaceId, memberId)) ?? '{}') as Partial<IssueDraft>;
-  } catch {
-    return {};
-  }
-}
-
-/** @param draft null to remove it */
-export function storeDraft(workspaceId: string, memberId: string, draft: IssueDraft | null): void {
-  const key = keyOf(workspaceId, memberId);
-  if (draft && (draft.title !== '' || draft.description !== ''))
-    localStorage.setItem(key, JSON.stringify(draft));
-  else localStorage.removeItem(key);
-}
 
 /** @param parentId id of the parent; empty for none */
 export function requestOf(draft: IssueDraft, team: string, parentId: string): IssueCreate {

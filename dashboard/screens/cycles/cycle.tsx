@@ -56,7 +56,7 @@ export default function CyclePage(): ReactNode {
           page={async (after) =>
             client.issues.list({ cycle: id, limit: 100, ...(after !== null && { after }) })
           }
-          empty={<Empty title={text.noData} />}
+          empty={<Empty title={text.noIssues} />}
         />
       </div>
     </Screen>

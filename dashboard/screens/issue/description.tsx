@@ -59,7 +59,7 @@ export function Description({ issue }: { readonly issue: Issue }): ReactNode {
         <Button look="primary" onClick={() => void save()}>
           {common.save}
         </Button>
-        <Button onClick={forget}>{common.cancel}</Button>
+        <Button onClick={() => forget()}>{common.cancel}</Button>
       </div>
     </section>
   );

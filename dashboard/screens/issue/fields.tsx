@@ -137,6 +137,7 @@ function LabelField({ issue, hasShortcuts, onChange }: FieldProps): ReactNode {
         choices={labels.map(named)}
         values={issue.labels.map(({ id }) => id)}
         onPick={pick}
+        empty={text.noLabels}
         look="plain"
         shortcut={hasShortcuts ? 'l' : undefined}
       />
@@ -259,8 +260,12 @@ function ParentField({ issue, onChange }: FieldProps): ReactNode {
             {parent}
           </Link>
         )}
-        <Button look="plain" aria-label={text.changeParent} onClick={() => setOpen(true)}>
-          {text.change}
+        <Button
+          look="plain"
+          aria-label={parent === undefined ? `${text.noParent}. ${text.changeParent}` : text.changeParent}
+          onClick={() => setOpen(true)}
+        >
+          {parent === undefined ? text.noParent : text.change}
         </Button>
       </span>
       {isOpen && (

@@ -11,6 +11,7 @@ const event = (type: string, fields: readonly (readonly [string, unknown, unknow
     actor: 'Ana',
     type,
     types,
+    name: null,
     fields: fields.map(([field, from, to]) => ({ field, from, to })),
     run: null,
     delivery: null,
@@ -23,6 +24,13 @@ const at = '2026-11-29T12:00:00.000Z';
 test('every event of issues, comments, reactions and SLAs has a sentence without codes', () => {
   const shown = EVENT_TYPES.filter((type) => /^(issue|comment|reaction|sla)\./.test(type));
   for (const type of shown) expect(sentenceOf(event(type))).toMatch(/^Ana [a-z]+ [^._]+$|^Ana commented$/);
+});
+
+test('an event names its attachment, and the other issue of its relation', () => {
+  const added = { ...event('issue.attachment_added'), name: 'trace.txt' };
+  expect(sentenceOf(added)).toBe('Ana added an attachment: trace.txt');
+  const removed = { ...event('issue.relation_removed'), name: 'blocks ENG-19' };
+  expect(sentenceOf(removed)).toBe('Ana removed a relation: blocks ENG-19');
 });
 
 test('an unknown event shows its type', () => {

@@ -37,10 +37,11 @@ export function sentenceOf(node: TrailNode): string {
 }
 
 /** Returns an empty list for an event of an unknown type without changed fields. */
-function phrasesOf({ type, types, fields }: TrailNode): readonly string[] {
-  const named = [...new Set([...(type === null ? [] : [type]), ...types])].flatMap(
-    (one) => eventPhrases[one] ?? [],
-  );
+function phrasesOf({ type, types, name, fields }: TrailNode): readonly string[] {
+  const named = [...new Set([...(type === null ? [] : [type]), ...types])].flatMap((one) => {
+    const phrase = eventPhrases[one] ?? [];
+    return name !== null && typeof phrase === 'string' ? text.about(phrase, name) : phrase;
+  });
   const chosen = fields.filter(({ field }) => !derived.has(field));
   const changes = chosen.flatMap(changesOf);
   if (named.length + changes.length > 0) return [...named, ...changes];

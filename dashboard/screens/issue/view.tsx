@@ -63,8 +63,8 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
         )}
       </header>
       <div className={styles.body} key={issue.data.id}>
+        <TitleField issue={issue.data} isPage={isPage} />
         <div className={`${styles.content} stack`}>
-          <TitleField issue={issue.data} isPage={isPage} />
           <IssueImages issue={issue.data}>
             <Description issue={issue.data} />
             <SubIssues issue={issue.data} />
@@ -86,20 +86,21 @@ export function IssueView({ identifier, isPage, onClose }: IssueViewProps): Reac
 function TitleField({ issue, isPage }: { readonly issue: Issue; readonly isPage: boolean }): ReactNode {
   const client = useClient();
   const [edit, setEdit] = useState<string | null>(null);
+  const shown = edit ?? issue.title;
   const save = async (): Promise<void> => {
     const title = edit?.trim() ?? '';
     if (title === '' || title === issue.title) return setEdit(null);
     if (await changeIssue(client, { issue, patch: { title }, draft: { title } })) setEdit(null);
   };
   return (
-    <>
+    <div className={styles.title} data-text={shown}>
       {isPage ? <h1 className="only-read">{issue.title}</h1> : <h2 className="only-read">{issue.title}</h2>}
-      <input
-        className={styles.title}
+      <textarea
         aria-label={text.editTitle}
-        value={edit ?? issue.title}
+        rows={1}
+        value={shown}
         maxLength={500}
-        onChange={({ target }) => setEdit(target.value)}
+        onChange={({ target }) => setEdit(target.value.replaceAll(/\s*\n\s*/g, ' '))}
         onBlur={() => void save()}
         onKeyDown={(event) => {
           if (event.key === 'Enter') event.currentTarget.blur();
@@ -109,6 +110,6 @@ function TitleField({ issue, isPage }: { readonly issue: Issue; readonly isPage:
           setEdit(null);
         }}
       />
-    </>
+    </div>
   );
 }

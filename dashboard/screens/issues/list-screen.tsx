@@ -13,7 +13,7 @@ import { both, changedFilter, conditionsOf, filterOf, type FilterTree } from '..
 import { FilterBar } from '../../parts/filter/filter-bar.tsx';
 import { extraFields, type ListQuery } from './list/list-data.ts';
 import { Rows } from './rows/rows.tsx';
-import { columnsOf, type IssueSearch } from './search.ts';
+import { columnsOf, lanesOf, type IssueSearch } from './search.ts';
 import { useIssueList, type IssueList } from './list/use-list.ts';
 import styles from './issues.module.css';
 
@@ -89,7 +89,10 @@ export function ListScreen(props: ListScreenProps): ReactNode {
   return (
     <Screen title={title} heading={heading} actions={actions} bars={bar} scrollsItself>
       {layout === 'board' ? (
-        <BoardLayout {...shared} query={{ ...selection, sort, groupBy: columnsOf(search) }} />
+        <BoardLayout
+          {...shared}
+          query={{ ...selection, sort, groupBy: columnsOf(search), lanes: lanesOf(search) }}
+        />
       ) : (
         <ListLayout
           {...shared}

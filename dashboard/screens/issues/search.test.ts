@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { columnsOf, issueSearch } from './search.ts';
+import { columnsOf, issueSearch, lanesOf } from './search.ts';
 
 test('the address keeps the layout of a list', () => {
   expect(issueSearch({ layout: 'board', group: 'priority' })).toEqual({ layout: 'board', group: 'priority' });
@@ -12,4 +12,10 @@ test.each([
   ['cycle', 'state'],
 ] as const)('a list grouped by %p has columns by %p', (group, columns) => {
   expect(columnsOf(group ? { group } : {})).toBe(columns);
+});
+
+test('swimlanes have another field than the columns', () => {
+  expect(lanesOf(issueSearch({ layout: 'board', lanes: 'assignee' }))).toBe('assignee');
+  expect(lanesOf(issueSearch({ layout: 'board', lanes: 'state' }))).toBeUndefined();
+  expect(lanesOf(issueSearch({ layout: 'board', group: 'priority', lanes: 'label' }))).toBeUndefined();
 });

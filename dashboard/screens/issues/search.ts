@@ -8,6 +8,10 @@ export type Grouping = (typeof groupings)[number];
 export const boardGroupings = ['state', 'assignee', 'priority', 'label'] as const;
 export type BoardGrouping = (typeof boardGroupings)[number];
 
+/** Groupings that can be swimlanes of a board. */
+export const laneGroupings = ['state', 'assignee', 'priority'] as const;
+export type LaneGrouping = (typeof laneGroupings)[number];
+
 export const layouts = ['list', 'board'] as const;
 type Layout = (typeof layouts)[number];
 
@@ -22,6 +26,7 @@ export interface IssueSearch {
   readonly sort?: string;
   readonly group?: Grouping;
   readonly layout?: Layout;
+  readonly lanes?: LaneGrouping;
   /** Identifier of the issue in the side panel. */
   readonly peek?: string;
   /** Part of "My issues". */
@@ -32,15 +37,17 @@ export interface IssueSearch {
 }
 
 export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSearch {
-  const { filter, sort, group, layout, peek, mine, show, density } = search;
+  const { filter, sort, group, layout, lanes, peek, mine, show, density } = search;
   const shown = layouts.find((one) => one === layout);
   const grouping = groupings.find((one) => one === group);
+  const swimlanes = laneGroupings.find((one) => one === lanes);
   const part = mineParts.find((one) => one === mine);
   return {
     ...(typeof filter === 'object' && filter !== null && { filter: filter as FilterTree }),
     ...(typeof sort === 'string' && { sort }),
     ...(grouping && { group: grouping }),
     ...(shown && { layout: shown }),
+    ...(swimlanes && { lanes: swimlanes }),
     ...(typeof peek === 'string' && { peek }),
     ...(part && { mine: part }),
     ...(typeof show === 'string' && { show }),
@@ -51,3 +58,7 @@ export function issueSearch(search: Readonly<Record<string, unknown>>): IssueSea
 /** Returns the field of the columns of a board. */
 export const columnsOf = ({ group }: IssueSearch): BoardGrouping =>
   boardGroupings.find((one) => one === group) ?? 'state';
+
+/** Returns the field of the swimlanes of a board; undefined for none. The columns have another field. */
+export const lanesOf = (search: IssueSearch): LaneGrouping | undefined =>
+  search.lanes === columnsOf(search) ? undefined : search.lanes;

@@ -9,6 +9,8 @@ import { text } from '../../text/palette.ts';
 const Commands = lazy(() => import('./commands.tsx'));
 const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
 
+const openKeys = /mac|iphone|ipad/i.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+
 export function Palette(): ReactNode {
   const [shown, show] = useState<'commands' | 'shortcuts' | null>(null);
   useShortcuts([
@@ -19,7 +21,10 @@ export function Palette(): ReactNode {
   return (
     <>
       <Button look="plain" onClick={() => show('commands')} aria-keyshortcuts="Control+K Meta+K">
-        {shell.search}
+        <span className="grow">{shell.search}</span>
+        <kbd className="soft" aria-hidden="true">
+          {openKeys}
+        </kbd>
       </Button>
       <Suspense fallback={<Opening />}>
         {shown === 'commands' && <Commands onClose={close} onShortcuts={() => show('shortcuts')} />}

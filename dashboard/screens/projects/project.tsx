@@ -62,7 +62,7 @@ export default function ProjectPage(): ReactNode {
           page={async (after) =>
             client.issues.list({ project: id, limit: 100, ...(after !== null && { after }) })
           }
-          empty={<Empty title={text.noData} />}
+          empty={<Empty title={text.noIssues} />}
         />
       </div>
     </Screen>

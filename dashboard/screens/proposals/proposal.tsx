@@ -12,7 +12,7 @@ import { FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { Time } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/developers.ts';
 import { Evidence } from './evidence.tsx';
-import { partsOf, valueText, type DiffPart } from './values.ts';
+import { fieldWords, partsOf, valueText, type DiffPart } from './values.ts';
 import styles from './proposals.module.css';
 
 type Effect = Proposal['effects'][number];
@@ -101,6 +101,8 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
   const { class: kind, name, entityId, issue, fields, decision } = effect;
   // A comment has no name, and its issue says more than its id.
   const shown = `${text.classes[kind]} ${name ?? issue ?? entityId}`;
+  // A new object has no values before.
+  const isNew = kind === 'create' || kind === 'comment';
   return (
     <section className="card stack">
       <div className="row">
@@ -124,13 +126,13 @@ function EffectCard({ effect, isIncluded, onToggle }: EffectCardProps): ReactNod
         <thead>
           <tr>
             <th scope="col">{text.field}</th>
-            <th scope="col">{text.before}</th>
-            <th scope="col">{text.after}</th>
+            {!isNew && <th scope="col">{text.before}</th>}
+            <th scope="col">{isNew ? text.fieldValue : text.after}</th>
           </tr>
         </thead>
         <tbody>
           {fields.map(({ name: field, before, after }) => (
-            <FieldRow key={field} name={field} before={before} after={after} />
+            <FieldRow key={field} name={fieldWords(field)} before={before} after={after} isNew={isNew} />
           ))}
         </tbody>
       </table>
@@ -142,9 +144,10 @@ interface FieldRowProps {
   readonly name: string;
   readonly before: unknown;
   readonly after: unknown;
+  readonly isNew: boolean;
 }
 
-function FieldRow({ name, before, after }: FieldRowProps): ReactNode {
+function FieldRow({ name, before, after, isNew }: FieldRowProps): ReactNode {
   const parts = partsOf(before, after);
   return (
     <tr>
@@ -160,9 +163,11 @@ function FieldRow({ name, before, after }: FieldRowProps): ReactNode {
         </td>
       ) : (
         <>
-          <td className={styles.value}>
-            <del>{valueText(before)}</del>
-          </td>
+          {!isNew && (
+            <td className={styles.value}>
+              <del>{valueText(before)}</del>
+            </td>
+          )}
           <td className={styles.value}>
             <ins>{valueText(after)}</ins>
           </td>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { partsOf, valueText } from './values.ts';
+import { fieldWords, partsOf, valueText } from './values.ts';
 
 test('characters that hide or reorder text are shown as escapes', () => {
   const unseen = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
@@ -14,6 +14,14 @@ test('references show their names, and missing values a word', () => {
   expect(valueText({ id: 'iss_1', identifier: 'ENG-1' })).toBe('ENG-1');
   expect([null, undefined, '', []].map(valueText)).toEqual(['None', 'None', 'None', 'None']);
   expect(valueText(3)).toBe('3');
+});
+
+test('names of properties are words, and those of custom fields stay', () => {
+  expect(['title', 'dueDate', 'fields.severityLevel'].map(fieldWords)).toEqual([
+    'Title',
+    'Due date',
+    'fields.severityLevel',
+  ]);
 });
 
 test('a list shows which items are added, removed and left, and a changed order too', () => {

@@ -15,6 +15,13 @@ function visible(value: string): string {
   );
 }
 
+/** Returns the name of a property, such as `dueDate`, in words. The key of a custom field stays as it is. */
+export function fieldWords(name: string): string {
+  if (name.includes('.')) return visible(name);
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 export function valueText(value: unknown): string {
   if (value === null || value === undefined || value === '') return text.none;
   if (Array.isArray(value)) return value.length === 0 ? text.none : value.map(valueText).join(', ');

@@ -126,7 +126,7 @@ function Issues({ release }: { readonly release: Release }): ReactNode {
         page={async (after) =>
           client.releases.issues.list(id, { limit: 100, ...(after !== null && { after }) })
         }
-        empty={<Empty title={text.noData} />}
+        empty={<Empty title={text.noIssues} />}
         actions={(issue) => (
           <Button
             look="plain"

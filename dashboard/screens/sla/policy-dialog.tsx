@@ -4,11 +4,11 @@ import type { SlaPolicy, SlaPolicyCreate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
-import { Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
-import { MultiPicker, type Choice } from '../../parts/picker.tsx';
+import { FieldGroup, Form, SelectField, TextField, textOf } from '../../parts/fields.tsx';
+import { MultiPicker } from '../../parts/picker.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/planning.ts';
-import { useStateChoices } from '../../parts/filter/choices.tsx';
+import { stateTypeChoices, useStateChoices } from '../../parts/filter/choices.tsx';
 import { FilterBar } from '../../parts/filter/filter-bar.tsx';
 import type { FilterTree } from '../../parts/filter/filter.ts';
 
@@ -22,7 +22,6 @@ interface PolicyProps {
 type Kind = SlaPolicy['kind'];
 const minutesMax = 366 * 1_440;
 const positionMax = 1_000;
-const types: readonly Choice[] = Object.entries(common.stateTypes).map(([id, name]) => ({ id, name }));
 
 /** Returns a number of a form; null if it is empty. */
 function numberOf(fields: FormData, name: string): number | null {
@@ -65,10 +64,9 @@ export default function PolicyDialog({ policy, onClose, onSaved }: PolicyProps):
           />
         )}
         <Minutes policy={policy} />
-        <div className="stack">
-          <p>{text.policyFilter}</p>
+        <FieldGroup label={text.policyFilter} name="filter">
           <FilterBar filter={filter} onChange={setFilter} />
-        </div>
+        </FieldGroup>
         <Counting policy={policy} pausedIn={pausedIn} onPaused={setPausedIn} />
       </Form>
     </Dialog>
@@ -123,7 +121,7 @@ function Counting({ policy, pausedIn, onPaused }: CountingProps): ReactNode {
         <span>{text.pausedIn}</span>
         <MultiPicker
           label={text.pausedIn}
-          choices={[...types, ...states]}
+          choices={[...stateTypeChoices, ...states]}
           values={pausedIn}
           onPick={onPaused}
         />

@@ -20,6 +20,7 @@ test('settings and events are changed separately', () => {
 test('an empty filter removes the filter, and only a JSON object is one', () => {
   expect(bodyOf(draft).filter).toBeNull();
   expect(bodyOf({ ...draft, filter: '{"priority":"high"}' }).filter).toEqual({ priority: 'high' });
+  expect(bodyOf({ ...draft, filter: '{}' }).filter).toBeNull();
   for (const filter of ['[]', '"high"', 'null', '{'])
     expect(() => bodyOf({ ...draft, filter })).toThrow('The filter must be a JSON object');
 });

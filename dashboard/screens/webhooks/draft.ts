@@ -1,5 +1,7 @@
 // Input of the forms of a webhook.
 import type { EventFilter, EventPattern, Webhook, WebhookCreate, WebhookPatch } from '@tatami/sdk/client';
+import { fieldError } from '../../parts/fields.tsx';
+import { isTree, type FilterTree } from '../../parts/filter/filter.ts';
 import { text } from '../../text/developers.ts';
 
 export interface WebhookDraft {
@@ -29,7 +31,7 @@ export function draftOf({ url, description, events, filter, ordering }: Webhook)
   };
 }
 
-/** @throws Error for a filter that is not a JSON object */
+/** @throws ApiCallError for a filter that is not a JSON object */
 export function bodyOf({ url, description, events, filter, ordering }: WebhookDraft): WebhookCreate {
   return {
     url: url.trim(),
@@ -49,7 +51,7 @@ export function addressPatchOf(draft: WebhookDraft, { url: shown }: Pick<Webhook
   return { description, ...(url !== shown && { url }) };
 }
 
-/** @throws Error for a filter that is not a JSON object */
+/** @throws ApiCallError for a filter that is not a JSON object */
 export function eventsPatchOf(draft: WebhookDraft): WebhookPatch {
   const { events, filter, ordering } = bodyOf(draft);
   return { events, filter, ordering };
@@ -63,13 +65,19 @@ export function withoutSecrets(draft: WebhookDraft, shown = ''): WebhookDraft {
   return draft.url !== shown && /[?#@]/.test(draft.url) ? { ...draft, url: '' } : draft;
 }
 
-function filterOf(json: string): EventFilter | null {
-  if (json.trim() === '') return null;
+/** @returns null for text that is not a JSON object; `{}` for no text */
+export function treeOf(json: string): FilterTree | null {
+  if (json.trim() === '') return {};
   try {
-    const filter: unknown = JSON.parse(json);
-    if (typeof filter === 'object' && filter !== null && !Array.isArray(filter)) return filter as EventFilter;
+    const tree: unknown = JSON.parse(json);
+    return isTree(tree) ? tree : null;
   } catch {
-    // The message below says what is expected.
+    return null;
   }
-  throw new Error(text.badFilter);
+}
+
+function filterOf(json: string): EventFilter | null {
+  const tree = treeOf(json);
+  if (tree === null) throw fieldError('filter', text.badFilter);
+  return Object.keys(tree).length === 0 ? null : tree;
 }

@@ -1,9 +1,12 @@
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
-import type { ReactNode } from 'react';
-import { SelectField, TextArea, TextField } from '../../parts/fields.tsx';
+import { useState, type ReactNode } from 'react';
+import { FieldGroup, SelectField, TextArea, TextField } from '../../parts/fields.tsx';
+import { fieldsOfEvents } from '../../parts/filter/event-fields.ts';
+import { FilterBar } from '../../parts/filter/filter-bar.tsx';
+import { chipFields } from '../../parts/filter/filter.ts';
 import { MultiPicker } from '../../parts/picker.tsx';
 import { text } from '../../text/developers.ts';
-import type { WebhookDraft } from './draft.ts';
+import { treeOf, type WebhookDraft } from './draft.ts';
 
 /** All events, those of each resource, and each type. */
 const patterns = ['*', ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`)), ...EVENT_TYPES].map(
@@ -20,6 +23,7 @@ export function AddressFields({ draft, onChange }: WebhookFieldsProps): ReactNod
     <>
       <TextField
         label={text.url}
+        name="url"
         type="url"
         value={draft.url}
         onChange={({ target }) => onChange({ ...draft, url: target.value })}
@@ -27,6 +31,7 @@ export function AddressFields({ draft, onChange }: WebhookFieldsProps): ReactNod
       />
       <TextField
         label={text.description}
+        name="description"
         value={draft.description}
         maxLength={500}
         onChange={({ target }) => onChange({ ...draft, description: target.value })}
@@ -44,13 +49,7 @@ export function EventFields({ draft, onChange }: WebhookFieldsProps): ReactNode 
         values={draft.events}
         onPick={(events) => onChange({ ...draft, events })}
       />
-      <TextArea
-        label={text.eventFilter}
-        value={draft.filter}
-        placeholder={'{"priority": "high"}'}
-        spellCheck={false}
-        onChange={({ target }) => onChange({ ...draft, filter: target.value })}
-      />
+      <FilterField draft={draft} onChange={onChange} />
       <SelectField
         label={text.ordering}
         value={draft.ordering}
@@ -58,5 +57,49 @@ export function EventFields({ draft, onChange }: WebhookFieldsProps): ReactNode 
         onPick={(ordering) => onChange({ ...draft, ordering: ordering === 'entity' ? 'entity' : 'none' })}
       />
     </>
+  );
+}
+
+/** Chips for the fields that all chosen events have, and JSON for those that only some of them have. */
+function FilterField({ draft, onChange }: WebhookFieldsProps): ReactNode {
+  const { events, filter } = draft;
+  const fields = fieldsOfEvents(events);
+  const tree = treeOf(filter);
+  const isWhole = fields.length === chipFields.length && tree !== null;
+  const change = (json: string): void => onChange({ ...draft, filter: json });
+  return (
+    <FieldGroup label={text.eventFilter} name="filter">
+      {fields.length > 0 && tree && (
+        <FilterBar
+          filter={tree}
+          onChange={(next) => change(next ? JSON.stringify(next) : '')}
+          fields={fields}
+        />
+      )}
+      {!isWhole && <JsonFilter json={filter} onChange={change} isOpen={fields.length === 0} />}
+    </FieldGroup>
+  );
+}
+
+interface JsonFilterProps {
+  readonly json: string;
+  readonly onChange: (json: string) => void;
+  /** True to show a present filter from the start. */
+  readonly isOpen: boolean;
+}
+
+function JsonFilter({ json, onChange, isOpen }: JsonFilterProps): ReactNode {
+  const [wasOpen] = useState(isOpen && json !== '');
+  return (
+    <details open={wasOpen}>
+      <summary>{text.jsonFilter}</summary>
+      <TextArea
+        label={text.jsonFilterLabel}
+        value={json}
+        placeholder={'{"role": "admin"}'}
+        spellCheck={false}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </details>
   );
 }

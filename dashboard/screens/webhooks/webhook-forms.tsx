@@ -1,6 +1,7 @@
 import type { WebhookReplay } from '@tatami/sdk/client';
 import { EVENT_TYPES } from '@tatami/sdk/webhooks';
 import { useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
 import { useRetained } from '../../data/retained.ts';
 import { useWrite } from '../../data/writes.ts';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
@@ -16,13 +17,12 @@ interface FormProps {
 }
 
 export function NewWebhook({ onClose, onDone }: FormProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const [draft, setDraft] = useRetained('new', emptyWebhook, (typed) => withoutSecrets(typed));
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) return <SecretDialog title={text.webhookCreated} secret={secret} onClose={onClose} />;
-  const create = async (): Promise<unknown> => {
-    const made = await write((client) => client.webhooks.create(bodyOf(draft)));
-    if (!made) return null;
+  const create = async (): Promise<null> => {
+    const made = await client.webhooks.create(bodyOf(draft));
     setSecret(made.secret);
     onDone();
     return null;

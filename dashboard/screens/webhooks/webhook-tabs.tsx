@@ -1,10 +1,11 @@
 // Tabs of an endpoint besides its deliveries: the events that it receives, and its settings.
 import type { Webhook } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
 import { useRetained } from '../../data/retained.ts';
-import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/fields.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
 import { exactTime, Time } from '../../parts/issue/symbols.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/developers.ts';
@@ -18,10 +19,11 @@ interface TabProps {
 }
 
 export function EventsTab({ webhook, onOpen }: TabProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const [draft, setDraft] = useRetained('events', draftOf(webhook), (typed) => withStoredUrl(typed, webhook));
   const save = async (): Promise<null> => {
-    await write((client) => client.webhooks.update(webhook.id, eventsPatchOf(draft)), text.saved);
+    await client.webhooks.update(webhook.id, eventsPatchOf(draft));
+    notify(text.saved);
     await refresh();
     return null;
   };
@@ -44,17 +46,15 @@ export function EventsTab({ webhook, onOpen }: TabProps): ReactNode {
 const withStoredUrl = (draft: WebhookDraft, { url }: Webhook): WebhookDraft => withoutSecrets(draft, url);
 
 export function SettingsTab({ webhook, onOpen }: TabProps): ReactNode {
-  const write = useWrite();
+  const client = useClient();
   const [draft, setDraft] = useRetained('settings', draftOf(webhook), (typed) =>
     withStoredUrl(typed, webhook),
   );
   const save = async (): Promise<null> => {
-    const saved = await write(
-      (client) => client.webhooks.update(webhook.id, addressPatchOf(draft, webhook)),
-      text.saved,
-    );
+    const saved = await client.webhooks.update(webhook.id, addressPatchOf(draft, webhook));
+    notify(text.saved);
     // The API hides values in the query of a URL.
-    if (saved) setDraft(draftOf(saved));
+    setDraft(draftOf(saved));
     await refresh();
     return null;
   };

@@ -1,4 +1,4 @@
-// Moves cards into hidden columns by key, by menu and by mouse, and opens and closes such a column.
+// Moves cards into hidden columns by key, by menu and by mouse, opens and closes such a column, and filters the board.
 import { api } from '../browser.ts';
 import { until, type Visit } from './visit.ts';
 
@@ -11,7 +11,7 @@ async function makeBoard(): Promise<string> {
     name: 'With hidden columns',
     team: 'ENG',
     groupBy: 'stateType',
-    filter: { title: { contains: title } },
+    filter: { title: { contains: title }, or: [{ team: 'ENG' }, { estimate: 1 }] },
     columns: [
       column('completed', true),
       column('backlog', false),
@@ -34,9 +34,53 @@ const has = (type: string, count: number): Promise<true> =>
     return data.filter(({ state }) => state.type === type).length === count;
   }, `${count} cards in ${type}`);
 
-export async function boardSteps({ page, go, look, escape, problems }: Visit): Promise<object> {
+/** Changes the filter in dialogs above the settings, which only their own button saves. */
+async function filterBoard({ page, look, escape, problems }: Visit, id: string): Promise<object> {
+  const stored = async (): Promise<object> => (await api<{ filter: object }>('GET', `/boards/${id}`)).filter;
+  const before = JSON.stringify(await stored());
+  await page.getByRole('button', { name: 'Settings' }).press('Enter');
+  const settings = await look(/^Settings of/);
+  const filter = settings.getByRole('group', { name: 'Filter', exact: true });
+  const button = (name: string) => filter.getByRole('button', { name, exact: true });
+  const hasFocus = async (name: string): Promise<void> => {
+    if (await button(name).evaluate((element) => element !== document.activeElement))
+      problems.push(`${name} does not have the focus`);
+  };
+  const chip = page.getByRole('dialog', { name: 'Priority' });
+  const apply = async (): Promise<void> => {
+    await chip.getByRole('button', { name: 'Apply' }).press('Enter');
+    await chip.waitFor({ state: 'detached' });
+  };
+  const add = async (): Promise<void> => {
+    await button('+ Filter').press('Enter');
+    await page.getByRole('menuitem', { name: 'Priority' }).press('Enter');
+  };
+
+  await add();
+  await escape('Priority');
+  await add();
+  await look('Priority');
+  await chip.getByRole('combobox', { name: 'Priority' }).fill('No pri');
+  await page.keyboard.press('Enter');
+  await apply();
+  await button('Priority is No priority').press('Enter');
+  await chip.getByRole('combobox', { name: 'Condition' }).selectOption('is not');
+  await apply();
+  await hasFocus('Priority is not No priority');
+  await button(`Remove the filter Title contains ${title}`).press('Enter');
+  await hasFocus('+ Filter');
+  await look(/^Settings of/);
+  const isUnchanged = JSON.stringify(await stored()) === before;
+  await settings.getByRole('button', { name: 'Save' }).press('Enter');
+  await settings.waitFor({ state: 'detached' });
+  return { isUnchanged, stored: await stored() };
+}
+
+export async function boardSteps(visit: Visit): Promise<object> {
+  const { page, go, look, problems } = visit;
   const { keyboard } = page;
-  await go(`/boards/${await makeBoard()}`);
+  const id = await makeBoard();
+  await go(`/boards/${id}`);
   const backlog = page.getByRole('list', { name: 'Backlog' }).getByRole('listitem');
   const button = (name: RegExp) => page.getByRole('button', { name });
   const focused = (): Promise<string> =>
@@ -78,16 +122,10 @@ export async function boardSteps({ page, go, look, escape, problems }: Visit): P
   await focuses(/^Hide Completed$/);
   await keyboard.press('Enter');
   await focuses(/^Show Completed/);
-  await page.getByRole('button', { name: 'Settings' }).press('Enter');
-  const settings = page.getByRole('dialog', { name: /^Settings of/ });
-  await settings.getByRole('textbox', { name: 'Filter' }).fill('all');
-  await settings.getByRole('button', { name: 'Save' }).press('Enter');
-  await settings.getByRole('textbox', { name: 'Filter', description: /must be a JSON object/ }).waitFor();
-  await look(/^Settings of/);
-  await escape(/^Settings of/);
+  const filter = await filterBoard(visit, id);
 
   await page.setViewportSize({ width: 360, height: 740 });
   if (await page.evaluate(() => document.documentElement.scrollWidth > 360))
     problems.push('The board is wide');
-  return { byKey: true, byMenu: true, byMouse: true, opens: true };
+  return { byKey: true, byMenu: true, byMouse: true, opens: true, filter };
 }

@@ -41,6 +41,8 @@ export async function triageSteps({ page, go, look, escape }: Visit): Promise<ob
       ({ state, priority, labels, team, snoozedUntil }) =>
         [state.type, priority, labels.length, team.key, snoozedUntil].join() === 'triage,none,1,ENG,',
     );
+    // The screen shows the issue again after the API has it back, and its identifier changes with its team.
+    await page.waitForURL((url) => url.searchParams.get('issue') === made.id);
   };
   await go(`/triage?issue=${made.identifier}`);
   const results: Record<string, boolean> = {};

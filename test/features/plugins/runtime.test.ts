@@ -165,10 +165,13 @@ test('a handler gets the events of one issue in order and one at a time, also ac
   const seen = async (issue: Json): Promise<string[]> =>
     (await call('GET', `/api/v1/plugins/com.test.order/kv/seen-${issue.id}`)).json.value;
   expect(await seen(b)).toEqual(['B1', 'B2', 'B3', 'B4', 'B5', 'B6']);
+  // A later event waits for the retry, too.
+  expect((await call('PATCH', `/api/v1/issues/${a.id}`, { title: 'A7' })).status).toBe(200);
+  await app.settled();
   expect(await seen(a)).toEqual(['A1', 'A2']);
   app.clock.advance(60_000);
   await app.settled();
-  expect(await seen(a)).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6']);
+  expect(await seen(a)).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7']);
 });
 
 test('a plugin gets exactly its granted scopes, and the narrowing of the consent applies', async () => {

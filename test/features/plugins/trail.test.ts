@@ -1,6 +1,6 @@
 // The trail of an issue through the API: the causes of its state as a tree from the root event.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startApp, type Json, type TestApp } from '../../app.ts';
+import { startApp, type Client, type Json, type TestApp } from '../../app.ts';
 import { tatami } from '../../cli/tatami.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
@@ -218,4 +218,45 @@ test('a recomputed proposal shows its revision', async () => {
     .flatMap(({ nodes }: Json) => nodes)
     .filter(({ type }: Json) => type === 'automation.proposed');
   expect(updates.map(({ fields }: Json) => fields)).toEqual([[], [{ field: 'revision', from: 1, to: 2 }]]);
+});
+
+test('an event names its attachment, or the other issue of its relation only to those who can see that issue', async () => {
+  const { call } = app;
+  const { json: team } = await call('POST', '/api/v1/teams', { name: 'Secret', key: 'SEC' });
+  const create = async (path: string, body: object): Promise<Json> => {
+    const { status, json } = await call('POST', `/api/v1/${path}`, body);
+    expect({ path, status, error: json.error }).toEqual({ path, status: 201, error: undefined });
+    return json;
+  };
+  const open = await create('issues', { team: 'ENG', title: 'Open' });
+  const seen = await create('issues', { team: 'ENG', title: 'Seen' });
+  const hidden = await create('issues', { team: team.key, title: 'Hidden' });
+  const { id } = await create(`issues/${open.id}/relations`, { type: 'blocks', issueId: seen.id });
+  await create(`issues/${open.id}/relations`, { type: 'relates_to', issueId: hidden.id });
+  await create(`issues/${open.id}/attachments`, { title: 'Crash report', url: 'https://acme.example/1' });
+  await call('DELETE', `/api/v1/relations/${id}`);
+  const namesFor = async (client: Client, of = open): Promise<Json> =>
+    (await client('GET', `/api/v1/issues/${of.id}/trail`)).json.data
+      .toReversed()
+      .flatMap(({ nodes }: Json) => nodes)
+      .filter(({ type }: Json) => /relation|attachment/.test(type ?? ''))
+      .map(({ type, name }: Json) => [type, name]);
+  const own = [
+    ['issue.relation_added', `blocks ${seen.identifier}`],
+    ['issue.attachment_added', 'Crash report'],
+    ['issue.relation_removed', `blocks ${seen.identifier}`],
+  ];
+  const toHidden = ['issue.relation_added', `relates to ${hidden.identifier}`];
+  expect(await namesFor(call)).toEqual(own.toSpliced(1, 0, toHidden));
+  expect(await namesFor(call, seen)).toEqual([
+    ['issue.relation_added', `blocked by ${open.identifier}`],
+    ['issue.relation_removed', `blocked by ${open.identifier}`],
+  ]);
+  const guest = await create('members', { name: 'Gil', role: 'guest', teams: ['ENG'] });
+  const { key } = await create('api-keys', { name: 'gil', memberId: guest.id, scopes: ['issues:read'] });
+  expect(await namesFor(app.clientOf(key))).toEqual(own);
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const { out } = await tatami(['issues', 'trail', open.identifier], remote);
+  expect(out).toMatch(new RegExp(`issue\\.relation_added by .*  blocks ${seen.identifier}$`, 'm'));
+  expect(out).toMatch(/issue\.attachment_added by .*  Crash report$/m);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { contracts } from '../../../core/features/contracts.ts';
 import { sensitiveOperations } from '../../../core/kernel/rights/effects.ts';
 import { startApp, type Client, type TestApp } from '../../app.ts';
+import { installSchedule } from '../plugins/pack.ts';
 import { bearerOf, signIn, type Person } from './person.ts';
 
 const v1 = '/api/v1';
@@ -83,6 +84,31 @@ test('an undo needs a recent sign-in for the redirect URIs of an OAuth app, and 
     name: 'Reports',
     redirectUris: ['https://example.com/b'],
   });
+});
+
+test('an undo needs a recent sign-in for the address of a webhook, and not for its description', async () => {
+  const before = { url: 'https://9.9.9.9/a', events: ['issue.*'] };
+  const path = `webhooks/${(await app.call('POST', `${v1}/webhooks`, before)).json.id}`;
+  const [moved, described] = [
+    await approved(path, { url: 'https://9.9.9.9/b' }),
+    await approved(path, { description: 'Moved' }),
+  ];
+  app.clock.advance(11 * 60_000);
+  const call = await client();
+  expect(await post(call, `proposals/${moved}/undo`)).toEqual(refused);
+  expect((await post(call, `proposals/${described}/undo`)).status).toBe(200);
+  expect((await app.call('GET', `${v1}/${path}`)).json).toMatchObject({
+    ...{ url: 'https://9.9.9.9/b', description: '' },
+  });
+});
+
+test('an undo of a change of a plugin needs a recent sign-in', async () => {
+  const pluginId = 'com.test.recent';
+  await installSchedule(app.call, pluginId, '() => {}');
+  const id = await approved(`plugins/${pluginId}`, { mode: 'simulate' });
+  app.clock.advance(11 * 60_000);
+  expect(await post(await client(), `proposals/${id}/undo`)).toEqual(refused);
+  expect((await app.call('GET', `${v1}/plugins/${pluginId}`)).json.mode).toBe('simulate');
 });
 
 test('a proposal with a sensitive change can be recalculated, and not approved, with an old sign-in', async () => {

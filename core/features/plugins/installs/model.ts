@@ -99,6 +99,13 @@ export const installModel = modelOf(plugin, {
     if (!before) return ['plugin.installed'];
     return isRunning(before) && !isRunning(after) ? ['plugin.disabled'] : ['plugin.updated'];
   },
+  follows: { from: 'state', fields: ['stateReason'] },
+  inputs: {
+    // A request can pause a plugin, and only the server disables one for another reason.
+    state: { name: 'state', valueOf: ({ state }) => (state === 'active' ? state : 'paused_by_admin') },
+    grant: { name: 'grant', valueOf: ({ grant }) => grant },
+    probationLeft: { name: 'probation', valueOf: ({ probationLeft }) => probationLeft > 0 },
+  },
   insertExpressions: {
     since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
   },

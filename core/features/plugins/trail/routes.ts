@@ -70,6 +70,11 @@ const TrailNode = namedSchema(
       description: 'Types of all events of the change; empty for other nodes.',
     }),
     actor: nullable(text('Name of the actor of an event or undo; null for other nodes.')),
+    name: nullable(
+      text(
+        'Title of the attachment of an event, or its relation and the other issue, such as `blocks ENG-19`; null for other nodes.',
+      ),
+    ),
     isUndo: Type.Boolean({ description: 'True if the event is part of an undo.' }),
     fields: Type.Array(
       Closed({

@@ -24,6 +24,7 @@ export interface TrailNode {
   readonly type: string | null;
   readonly types: readonly string[];
   readonly actor: string | null;
+  readonly name: string | null;
   readonly isUndo: boolean;
   readonly fields: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
   readonly run: object | null;
@@ -43,6 +44,7 @@ const plain = {
   type: null,
   types: [],
   actor: null,
+  name: null,
   isUndo: false,
   fields: [],
   run: null,
@@ -160,15 +162,32 @@ function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory
     type,
     types: commit.map((one) => one.type),
     actor: nameOfActor(actor, directory),
+    name: nameIn(dataOf(rights, event)),
     isUndo: undo !== undefined,
     fields: fieldsOf(rights, commit),
   };
 }
 
+const dataOf = (rights: Rights, event: EventRow): EventRow['data'] =>
+  redactEventData(rights, { type: event.type, data: renderData(event) });
+
+/** Returns the name of the attachment or of the other issue; null for other events, and if redacted. */
+function nameIn(data: EventRow['data']): string | null {
+  const { attachment, relation } = data as {
+    readonly attachment?: { readonly title?: string } | null;
+    readonly relation?: {
+      readonly type: string;
+      readonly issue: { readonly identifier: string | null } | null;
+    } | null;
+  };
+  const identifier = relation?.issue?.identifier;
+  return identifier ? `${relation!.type.replaceAll('_', ' ')} ${identifier}` : (attachment?.title ?? null);
+}
+
 function fieldsOf(rights: Rights, commit: Commit): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
   for (const event of commit) {
-    const data = redactEventData(rights, { type: event.type, data: renderData(event) });
+    const data = dataOf(rights, event);
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }

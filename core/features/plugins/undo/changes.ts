@@ -1,21 +1,12 @@
 // Turns a revert plan into the changes of an undo, and into their API representation.
-import {
-  type Change,
-  type Entity,
-  previousValues,
-  sameValue,
-  short,
-} from '../../../kernel/changes/change.ts';
-import { isoTime } from '../../../kernel/changes/operations.ts';
+import { type Change, type Entity, previousValues, short } from '../../../kernel/changes/change.ts';
 import type { RequestedWrite } from '../../../kernel/changes/staging.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { inputName, storedName } from '../../../kernel/contract/schemas.ts';
-import type { Route } from '../../../kernel/http/route.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import type { Op } from '../../../platform/store/store.ts';
 import type { RevertPlan, RevertedObject, Skip } from './revert-plan.ts';
 import { emitsDeletion, patchOf } from './guards.ts';
-import { contractOf, type Operated, type UndoModels } from './models.ts';
+import { contractOf, inputNameOf, type Operated, type UndoModels } from './models.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];
@@ -48,20 +39,14 @@ export async function undoing(
     if (cause === null) continue;
     const operated = await takenBack(ctx, models, reverted);
     if (operated === null) left.push(irreversible(reverted));
-    else {
+    else if (operated.changes.length > 0) {
       changes.push(...operated.changes.map((change) => ({ ...change, cause })));
       ops.push(...operated.ops);
       const own = operated.changes.find(({ id }) => id === reverted.entity.id)?.after ?? reverted.entity;
-      left.push(...leftOut(reverted, own));
       represented.push(showChange(ctx, reverted, own));
     }
   }
-  return {
-    changes,
-    ops,
-    represented: represented.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
-    skipped: left,
-  };
+  return { changes, ops, represented, skipped: left };
 }
 
 /** Returns the changes that revert an object; null if it cannot be reverted. */
@@ -71,7 +56,7 @@ async function takenBack(
   reverted: RevertedObject,
 ): Promise<Operated | null> {
   if (contractOf(reverted.model.name)?.undo === 'operations') {
-    const request = requestOf(models, reverted);
+    const request = requestOf(ctx, models, reverted);
     return request && models.ask(ctx, reverted.cause!, [request]);
   }
   return reverted.isRemoved ? removal(ctx, models, reverted) : update(ctx, models, reverted);
@@ -81,30 +66,27 @@ async function takenBack(
  * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
-function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite | null {
+function requestOf(ctx: Context, models: UndoModels, reverted: RevertedObject): RequestedWrite | null {
   const { model, entity, isRemoved, moved } = reverted;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
   const name = isDeleted ? 'delete' : deletedAt === null ? 'restore' : 'update';
   const route = models.operation(model.name, name);
   if (!route) return null;
-  const body = name === 'update' ? bodyOf(route, reverted) : undefined;
-  if (body && Object.keys(body).length === 0) return null;
+  const body = name === 'update' ? bodyOf(ctx, reverted) : undefined;
   const params = route.params ? { id: entity.id } : {};
   const input = { params, query: {}, ifMatch: entity.version, ...(body ? { body } : {}) };
   return { operation: route.name, input, ids: [] };
 }
 
-/** Returns the reverted values that the operation accepts, by their names in request bodies. */
-function bodyOf(route: Route, { model, entity, moved }: RevertedObject): Record<string, unknown> {
-  const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
-  const fields = Object.entries(contractOf(model.name)?.fields ?? {});
+/** Returns the reverted values, by their names in request bodies. */
+function bodyOf(ctx: Context, { model, entity, moved }: RevertedObject): Record<string, unknown> {
+  const patch = patchOf(entity, moved);
+  const reverted = { ...entity, ...patch };
   const body: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(patchOf(entity, moved))) {
-    const match = fields.find(([name, field]) => storedName(name, field) === key);
-    const bodyName = match ? inputName(...match) : key;
-    if (!(bodyName in takes)) continue;
-    body[bodyName] = match?.[1].type === 'time' ? isoTime(value as number | null) : value;
+  for (const [field, value] of Object.entries(patch)) {
+    if (model.follows?.fields.includes(field)) continue;
+    body[inputNameOf(model, field)] = model.inputs?.[field]?.valueOf(reverted, ctx) ?? value;
   }
   return body;
 }
@@ -128,7 +110,7 @@ async function update(ctx: Context, models: UndoModels, reverted: RevertedObject
 async function removal(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
   const { model, entity } = reverted;
   if (!emitsDeletion(model.name)) {
-    const request: RequestedWrite | null = requestOf(models, reverted);
+    const request = requestOf(ctx, models, reverted);
     return request && orNull(() => models.ask(ctx, reverted.cause!, [request]));
   }
   const now = ctx.nowMs();
@@ -145,19 +127,9 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ model, entity, cause }: RevertedObject, field: string | null = null): Skip {
+function irreversible({ model, entity, cause }: RevertedObject): Skip {
   const change = { kind: model.name, id: entity.id, before: null, after: entity, cause: cause! };
-  return { change, field, reason: 'irreversible' };
-}
-
-/** Returns skips for values that the operation neither wrote nor changed as a consequence. */
-function leftOut(reverted: RevertedObject, after: Entity): Skip[] {
-  const { model, entity, moved, isRemoved } = reverted;
-  if (contractOf(model.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
-  const wanted = Object.entries(patchOf(entity, moved));
-  return wanted.flatMap(([field, value]) =>
-    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(reverted, field)],
-  );
+  return { change, field: null, reason: 'irreversible' };
 }
 
 function showChange(
@@ -168,7 +140,10 @@ function showChange(
   const base = { kind: model.name, id: entity.id, issue: issueOf(ctx, model, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
   const [from, to] = [model.toResponse(entity, ctx), model.toResponse(after, ctx)];
-  const fields = Object.keys(previousValues(from, to)).map((field) => ({
+  const inputs = [...moved.keys()].flatMap((field) => model.inputs?.[field]?.name ?? []);
+  // Two addresses can differ only in their masked values.
+  const names = new Set([...Object.keys(previousValues(from, to)), ...inputs.filter((name) => name in to)]);
+  const fields = [...names].map((field) => ({
     field,
     from: short(from[field]),
     to: short(to[field]),

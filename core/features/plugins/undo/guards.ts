@@ -6,7 +6,7 @@ import { eventsAt } from '../../../kernel/events/log/log.ts';
 import { composedStatement, tenantStatement } from '../../../platform/store/statement.ts';
 import type { RevertedObject } from './revert-plan.ts';
 import { keyOf, type StoredChange } from './packed-changes.ts';
-import { contractOf, type UndoModels } from './models.ts';
+import { apiNamesOf, contractOf, type UndoModel, type UndoModels } from './models.ts';
 
 /** Keyed by field name of the row; a part of a field has the key `field/part`. */
 export type FieldValueMap = ReadonlyMap<string, unknown>;
@@ -30,17 +30,22 @@ const isList = (name: string, value: unknown): value is readonly string[] =>
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param derived fields that follow from others and are not compared */
-export function valuesOf(entity: Entity, derived: readonly string[] = []): Map<string, unknown> {
+/** @param model its derived fields are left out; absent for all fields */
+export function valuesOf(entity: Entity, model?: UndoModel): Map<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(entity)) {
-    if (notOwn.has(name) || derived.includes(name)) continue;
+    if (notOwn.has(name) || (model && isDerived(model, name))) continue;
     if (isList(name, value)) for (const id of value) values.set(`${name}/${id}`, true);
     else if (name === 'fieldValues') for (const [key, one] of mapOf(value)) values.set(`${name}/${key}`, one);
     else values.set(name, value);
   }
   return values;
 }
+
+/** Fields that the API neither takes nor shows follow from the operations that revert an object, such as the owner of a webhook. */
+const isDerived = ({ name: kind, follows, inputs = {} }: UndoModel, name: string): boolean =>
+  follows?.fields.includes(name) ||
+  (contractOf(kind)?.undo === 'operations' && !(name in inputs) && apiNamesOf(kind, [name]).length === 0);
 
 const mapOf = (value: unknown): [string, unknown][] => (isMap(value) ? Object.entries(value) : []);
 

@@ -3,7 +3,7 @@ import type { Change, Entity } from '../../../kernel/changes/change.ts';
 import type { AnyModel, EntityModel } from '../../../kernel/changes/model.ts';
 import type { RequestedWrite } from '../../../kernel/changes/staging.ts';
 import type { Contract } from '../../../kernel/contract/contract.ts';
-import { actorParts, isReference, storedName } from '../../../kernel/contract/schemas.ts';
+import { actorParts, inputName, isReference, storedName } from '../../../kernel/contract/schemas.ts';
 import type { Context } from '../../../kernel/context.ts';
 import { contracts } from '../../contracts.ts';
 import type { App } from '../../../kernel/http/app.ts';
@@ -19,6 +19,8 @@ export interface UndoModels {
   byName(name: string): UndoModel | undefined;
   /** Returns the route of an entity's operation; undefined if there is none. */
   operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
+  /** Returns true if the body of the update operation has the field of the row. */
+  takes(model: UndoModel, field: string): boolean;
   /**
    * Performs operations as the person who undoes, with the role, scopes and rules of a request.
    * @throws ApiError of the first refused operation
@@ -37,11 +39,16 @@ export type AllModels = ReadonlyMap<string, AnyModel>;
 /** @param app returns the API; available once it is built */
 export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
   const replayWrite = createWriteReplay(app);
+  const operation: UndoModels['operation'] = (kind, name) => {
+    const full = `${contractOf(kind)?.path}.${name}`;
+    return app().routes.find((route) => route.name === full && route.kind === 'write');
+  };
   return {
     byName: (name) => modelIn(models, name),
-    operation(kind, name) {
-      const full = `${contractOf(kind)?.path}.${name}`;
-      return app().routes.find((route) => route.name === full && route.kind === 'write');
+    operation,
+    takes(model, field) {
+      const { properties = {} } = (operation(model.name, 'update')?.body ?? {}) as { properties?: object };
+      return inputNameOf(model, field) in properties;
     },
     async ask(ctx, cause, writes) {
       const principal = principalIn(ctx);
@@ -88,6 +95,14 @@ function apiNamesIn(contract: Contract): ReadonlyMap<string, string> {
     );
   apiNames.set(contract, known);
   return known;
+}
+
+/** Returns the name of a field of the row in the body of the update operation. */
+export function inputNameOf(model: UndoModel, field: string): string {
+  const match = Object.entries(contractOf(model.name)?.fields ?? {}).find(
+    ([name, one]) => storedName(name, one) === field,
+  );
+  return model.inputs?.[field]?.name ?? (match ? inputName(...match) : field);
 }
 
 /** Returns the API names of fields, without duplicates and fields that the API does not show. */

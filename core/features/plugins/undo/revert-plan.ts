@@ -88,7 +88,7 @@ function begin(model: UndoModel, entity: Entity): RevertedObject {
   return {
     model,
     entity,
-    values: valuesOf(entity, model.follows?.fields),
+    values: valuesOf(entity, model),
     moved: new Map(),
     isRemoved: false,
     cause: null,
@@ -105,8 +105,7 @@ async function takeBackCreation(
 ): Promise<void> {
   if (valueOf(reverted.values, 'deletedAt') !== null) return;
   if (!reverted.model.retainsDeleted) return skip('irreversible');
-  if (differing(valuesOf(change.after, reverted.model.follows?.fields), reverted.values).length > 0)
-    return skip('worked_on');
+  if (differing(valuesOf(change.after, reverted.model), reverted.values).length > 0) return skip('worked_on');
   const work = await workOn(ctx, reverted, change, objects);
   if (work !== null) return skip('worked_on', null, work);
   reverted.isRemoved = true;
@@ -119,8 +118,9 @@ async function takeBackValues(
   change: StoredChange & { readonly before: Entity },
   skip: SkipIt,
 ): Promise<void> {
-  const { follows } = reverted.model;
-  const [before, after] = [valuesOf(change.before, follows?.fields), valuesOf(change.after, follows?.fields)];
+  const { model } = reverted;
+  const { follows } = model;
+  const [before, after] = [valuesOf(change.before, model), valuesOf(change.after, model)];
   const names = differing(before, after);
   const changed = new Set(names.map(fieldOf));
   const said = new Set<string>();
@@ -208,6 +208,12 @@ async function hindrance(
     const isBack = valueOf(valuesOf(change.before), name) === null;
     return isBack && !canComeBack(models, reverted.model) ? 'irreversible' : null;
   }
+  // Values of a change belong together if no operation reverts one of them: a grant to the version of its plugin.
+  if (
+    contractOf(change.kind)?.undo === 'operations' &&
+    [...changed].some((one) => !models.takes(reverted.model, one))
+  )
+    return 'irreversible';
   return pointsNowhere({ ctx, models }, reverted, change, name);
 }
 

@@ -15,7 +15,7 @@ import {
   readChanges,
   type StoredChangesRow,
 } from './stored-changes.ts';
-import { apiNameOf, type UndoModels, contractOf } from './models.ts';
+import { apiNameOf, type UndoModel, type UndoModels, contractOf } from './models.ts';
 import { ApiError, invalidField, notFound } from '../../../platform/lib/errors/errors.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
@@ -108,10 +108,11 @@ function finalOf({ kind, before, after }: StoredChange): string | null {
   const contract = contractOf(kind);
   if (!contract || contract.undo === 'values') return null;
   if (contract.undo !== 'operations') return contract.undo.never;
-  const ends = 'deletedAt' in after && after.deletedAt !== null;
-  return ends && before !== null
-    ? `A deleted ${contract.name.replaceAll('_', ' ')} cannot be restored. Create a new one.`
-    : null;
+  if (before === null) return null;
+  const what = contract.name.replaceAll('_', ' ');
+  return 'deletedAt' in after && after.deletedAt !== null
+    ? `A deleted ${what} cannot be restored. Create a new one.`
+    : `No update of the ${what} can revert this change. Revert it by hand.`;
 }
 
 function nothing(undid: readonly string[], message: string, skipped: readonly unknown[] = []): ChangeSet {
@@ -194,7 +195,7 @@ async function showSkipped(
   for (const { change, field, reason, work } of skipped) {
     const kind = models.byName(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
-    const name = field === null ? null : apiNameOf(change.kind, field);
+    const name = nameOfField(change.kind, kind, field);
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
@@ -225,6 +226,10 @@ async function showSkipped(
 async function placing(ctx: Context, kind: string, id: string): Promise<EventRow | undefined> {
   const events = await newestEvents(ctx, { kind, id }, kind === 'issue' ? id : undefined);
   return changeOf(events, new Set(), 'parent') ?? events.at(-1);
+}
+
+function nameOfField(kind: string, model: UndoModel | undefined, field: string | null): string | null {
+  return field === null ? null : (model?.inputs?.[field]?.name ?? apiNameOf(kind, field));
 }
 
 function changedByOf(event: EventRow | undefined) {

@@ -6,7 +6,7 @@ import type { Op, Scope } from '../../../platform/store/store.ts';
 import { json, plain, type Column, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { switchOps } from '../deliveries/canceler.ts';
-import { type PreviousSecret, addressField, displayAddress } from './secrets.ts';
+import { type PreviousSecret, addressField, displayAddress, openAddress } from './secrets.ts';
 import { webhook } from './contract.ts';
 
 /** Name of the consumer that turns events into deliveries. */
@@ -81,6 +81,13 @@ export const endpointModel = modelOf(webhook, {
     if (after.deletedAt !== null) return ['webhook.deleted'];
     if (after.secretSealed !== before.secretSealed) return ['webhook.secret_rotated'];
     return before.enabled && !after.enabled ? ['webhook.disabled'] : ['webhook.updated'];
+  },
+  follows: { from: 'enabled', fields: ['disabledReason'] },
+  inputs: {
+    address: {
+      name: 'url',
+      valueOf: (endpoint, { sealing, workspaceId }) => openAddress(sealing, workspaceId, endpoint),
+    },
   },
   insertExpressions: {
     since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',

@@ -4,14 +4,25 @@ import { Button } from '../../../parts/button.tsx';
 import { Menu, MenuItem } from '../../../parts/overlay/menu.tsx';
 import { text } from '../../../text/issues.ts';
 import { densities, type ListDisplay } from './display.ts';
-import { boardGroupings, columnsOf, groupings, layouts, sorts, type IssueSearch } from '../search.ts';
+import {
+  boardGroupings,
+  columnsOf,
+  groupings,
+  laneGroupings,
+  lanesOf,
+  layouts,
+  sorts,
+  type IssueSearch,
+} from '../search.ts';
 
 const FieldsDialog = lazy(() => import('./fields-dialog.tsx'));
 
 interface DisplayMenusProps {
   readonly search: IssueSearch;
   readonly display: ListDisplay;
-  readonly onChange: (part: Partial<Record<'layout' | 'group' | 'sort', string | undefined>>) => void;
+  readonly onChange: (
+    part: Partial<Record<'layout' | 'group' | 'lanes' | 'sort', string | undefined>>,
+  ) => void;
 }
 
 const mark = (isChosen: boolean): string => (isChosen ? ' ✓' : '');
@@ -33,6 +44,7 @@ export function DisplayMenus({ search, display, onChange }: DisplayMenusProps): 
         ))}
       </div>
       <Groupings search={search} onChange={onChange} />
+      {layout === 'board' && <Lanes search={search} onChange={onChange} />}
       <Menu button={text.sortBy}>
         {sorts.map((one) => (
           <MenuItem key={one} onSelect={() => onChange({ sort: one })}>
@@ -76,6 +88,26 @@ function Groupings({ search, onChange }: Pick<DisplayMenusProps, 'search' | 'onC
           {mark(one === group)}
         </MenuItem>
       ))}
+    </Menu>
+  );
+}
+
+function Lanes({ search, onChange }: Pick<DisplayMenusProps, 'search' | 'onChange'>): ReactNode {
+  const lanes = lanesOf(search);
+  return (
+    <Menu button={lanes ? `${text.lanes}: ${text.fields[lanes]}` : text.lanes}>
+      <MenuItem onSelect={() => onChange({ lanes: undefined })}>
+        {text.noLanes}
+        {mark(lanes === undefined)}
+      </MenuItem>
+      {laneGroupings
+        .filter((one) => one !== columnsOf(search))
+        .map((one) => (
+          <MenuItem key={one} onSelect={() => onChange({ lanes: one })}>
+            {text.fields[one]}
+            {mark(one === lanes)}
+          </MenuItem>
+        ))}
     </Menu>
   );
 }

@@ -9,6 +9,7 @@ interface Node {
   at: string;
   types: string[];
   actor: string | null;
+  name: string | null;
   fields: { field: string; from: unknown; to: unknown }[];
   run: {
     plugin: string;
@@ -62,9 +63,10 @@ function lineOf(node: Node): string {
   }
 }
 
-function eventLine({ types, actor, fields }: Node): string {
-  const changed = fields.map(({ field, from, to }) => `${field}: ${value(from)} → ${value(to)}`).join(', ');
-  return `${types.join(', ')} by ${printable(actor ?? '')}${changed === '' ? '' : `  ${changed}`}`;
+function eventLine({ types, actor, name, fields }: Node): string {
+  const changed = fields.map(({ field, from, to }) => `${field}: ${value(from)} → ${value(to)}`);
+  const said = [...(name === null ? [] : [cut(printable(name))]), ...changed].join(', ');
+  return `${types.join(', ')} by ${printable(actor ?? '')}${said === '' ? '' : `  ${said}`}`;
 }
 
 function proposalLine(
@@ -96,6 +98,8 @@ function runLine(
 const valueCharsMax = 60;
 
 function value(given: unknown): string {
-  const line = printable(displayValue(given));
-  return line.length > valueCharsMax ? `${line.slice(0, valueCharsMax)}…` : line;
+  return cut(printable(displayValue(given)));
 }
+
+const cut = (line: string): string =>
+  line.length > valueCharsMax ? `${line.slice(0, valueCharsMax)}…` : line;
