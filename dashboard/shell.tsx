@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'rea
 import { useApp, useClient, useSession } from './data/provider.tsx';
 import { Button } from './parts/button.tsx';
 import { Icon } from './parts/icon.tsx';
+import { loadWhenUsed } from './parts/overlay/loaded.ts';
 import { Menu, MenuItem } from './parts/overlay/menu.tsx';
 import { Toasts } from './parts/overlay/toast.tsx';
 import { developerScreens, workScreens } from './screens.ts';
@@ -72,6 +73,7 @@ function AfterFirstScreen(): ReactNode {
     const timer = setTimeout(() => setDue(true), quietMs);
     return () => clearTimeout(timer);
   }, [isBusy]);
+  useEffect(() => (isBusy ? undefined : loadWhenUsed()), [isBusy]);
   return <Suspense>{isDue && <Later />}</Suspense>;
 }
 

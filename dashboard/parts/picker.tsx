@@ -2,7 +2,7 @@
 import { useState, useTransition, type ReactNode } from 'react';
 import { buttonClass } from './button.tsx';
 import { ClosedButton } from './overlay/closed-button.tsx';
-import { OpenPicker } from './overlay/loaded.ts';
+import { isLoaded, OpenPicker } from './overlay/loaded.ts';
 import { useShortcuts } from './shortcuts.ts';
 
 export interface Choice {
@@ -70,7 +70,7 @@ function AnyPicker({
   const [isOpening, startOpening] = useTransition();
   const change = (isOpen: boolean, isTouched = false): void => {
     const next = { isOpen, isTouched };
-    if (state) setState(next);
+    if (state || isLoaded(OpenPicker)) setState(next);
     // The button stays, with the focus, until the code has loaded.
     else startOpening(() => setState(next));
     if (isOpen) onOpen?.();

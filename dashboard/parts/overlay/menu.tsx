@@ -1,7 +1,7 @@
 import { createContext, use, useState, useTransition, type ReactNode } from 'react';
 import { buttonClass } from '../button.tsx';
 import { ClosedButton } from './closed-button.tsx';
-import { OpenMenu } from './loaded.ts';
+import { isLoaded, OpenMenu } from './loaded.ts';
 
 export interface MenuProps {
   /** Accessible name of the button; its visible content by default. */
@@ -16,6 +16,11 @@ export function Menu(props: MenuProps): ReactNode {
   const [isUsed, setUsed] = useState(false);
   const [isOpening, startOpening] = useTransition();
   const { label, button, look } = props;
+  const open = (): void => {
+    if (isLoaded(OpenMenu)) setUsed(true);
+    // The button stays, with the focus, until the code has loaded.
+    else startOpening(() => setUsed(true));
+  };
   if (isUsed) return <OpenMenu {...props} />;
   return (
     <ClosedButton
@@ -23,8 +28,7 @@ export function Menu(props: MenuProps): ReactNode {
       aria-label={label}
       aria-haspopup="menu"
       isOpening={isOpening}
-      // The button stays, with the focus, until the code has loaded.
-      onOpen={() => startOpening(() => setUsed(true))}
+      onOpen={open}
     >
       {button}
     </ClosedButton>

@@ -7,14 +7,12 @@ import { useFavoriteChanges, useFavorites } from '../../data/favorites.ts';
 import { preferencesQuery, showStored } from '../../data/preferences.ts';
 import { queryClient, useApp, useClient } from '../../data/provider.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { loadWhenUsed } from '../../parts/overlay/loaded.ts';
 import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
 import shell from '../../shell.module.css';
 import { text } from '../../text/favorites.ts';
 import styles from './favorites.module.css';
 
 export default function Later(): ReactNode {
-  useEffect(loadWhenUsed, []);
   useStoredPreferences();
   const favorites = useFavorites();
   useTitles(favorites);
