@@ -48,7 +48,7 @@ function isTyping({ target }: KeyboardEvent): boolean {
   );
 }
 
-/** What takes the keys while it is open, or while its code loads. */
+/** Parts that take the keys while they are open or their code loads. */
 const openSelector = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox], [data-opening]';
 
 /** Starts to listen for the shortcuts of all components. */
