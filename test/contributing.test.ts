@@ -10,6 +10,7 @@ const root = join(import.meta.dir, '..');
 const tree = mkdtempSync(join(tmpdir(), 'tatami-contributing-'));
 const copied = [
   'core',
+  'dashboard',
   'sdk',
   'plugins',
   'examples',

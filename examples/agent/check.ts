@@ -120,7 +120,7 @@ try {
   const toRaise = await ana.does({ do: 'go', url: raising.url });
   check(
     'the page names the agent, the person it acts for, and the changes',
-    /Ben through Tidy[^]*priority\tnone\turgent/.test(toRaise.text),
+    /Ben through Tidy[^]*Priority\tnone\turgent/.test(toRaise.text),
     toRaise.text,
   );
   const raised = await ana.does({ do: 'click', name: 'Approve', shows: 'Approved' });
