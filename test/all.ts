@@ -1,4 +1,4 @@
-// Runs every test for `npm test`: six files at a time, and then, sequentially, those in `alone`. Arguments
+// Runs every test for `npm test`: four files at a time, and then, sequentially, those in `alone`. Arguments
 // are passed to `bun test`; `--every` also runs the suites that `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ import { bundleVariable, cheaper, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
-/** Three times the usual two cores, because tests wait for processes, disks and timers about half of their time. */
-const parallelism = 6;
+/** Twice the usual two cores, because tests wait for processes, disks and timers about half of their time. */
+const parallelism = 4;
 
 /**
  * Files that measure wall-clock latency under load, or need a CPU that is sometimes idle, as the sidecar of quarantined plugins

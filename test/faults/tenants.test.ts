@@ -195,7 +195,7 @@ test('no write changes another workspace, regardless of the given ids', async ()
   const effective = new Set<string>();
   for (const statement of writes) {
     const from = checksum();
-    for (let round = 0; round < rounds && !effective.has(statement.name); round++) {
+    for (let round = 0; round < 2 * rounds && !effective.has(statement.name); round++) {
       await attempt(victim, statement);
       if (checksum() !== from) effective.add(statement.name);
     }
