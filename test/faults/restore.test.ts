@@ -246,12 +246,12 @@ test.skipIf(!hasStrace)(
     ];
     // Calls are counted per thread, and another thread than that of the backup writes the copy.
     await Promise.all([
-      tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 8),
-      tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
+      tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 12),
+      tryAll(copy, 'pwrite64', kill, long ? 1 : 80)
         .then(() => tryAll(packed, 'write', kill, long ? 1 : 3))
         .then(() => tryAll(packed, 'fsync', kill, 1))
         .then(() => tryAll(packed, 'rename', kill, 1)),
-      tryAll(copy, 'pwrite64', 'error=ENOSPC', long ? 1 : 60).then(() =>
+      tryAll(copy, 'pwrite64', 'error=ENOSPC', long ? 1 : 120).then(() =>
         tryAll(packed, 'write', 'error=ENOSPC', long ? 1 : 2),
       ),
     ]);
@@ -301,9 +301,9 @@ test.skipIf(!hasStrace)(
       }
     };
     await Promise.all([
-      killAll('openat', long ? 1 : 14).then(() => killAll('rename', 1)),
-      killAll('fsync', long ? 1 : 5),
-      killAll('pwrite64', long ? 1 : 12),
+      killAll('openat', long ? 1 : 20).then(() => killAll('rename', 1)),
+      killAll('fsync', long ? 1 : 8),
+      killAll('pwrite64', long ? 1 : 24),
     ]);
     expect(wrong).toEqual([]);
 
