@@ -23,7 +23,7 @@ export type Costs = Readonly<Record<CostName, number>>;
 
 const warmUp = { create: 3_000, createAndRun: 600 };
 const round = { create: 600, createAndRun: 400 };
-const rounds = { create: 10, createAndRun: 6, start: 5 };
+const rounds = { create: 10, createAndRun: 6, start: 3 };
 /** Time after which a started server has nothing left to do. */
 const idleMs = 1_500;
 const bundleMsMax = 60_000;
