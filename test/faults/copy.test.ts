@@ -141,6 +141,8 @@ test('a damaged or missing segment is reported, and earlier points in time stay 
   for (let i = 0; i < 6; i++) {
     app.clock.advance(1_000);
     await make(app, `Issue ${i}`);
+    // A later write would be copied by the timer, in a second segment of the next moment.
+    await app.settled();
     await copierOf(app).round();
     moments.push({ timeMs: app.clock.now(), titles: [...(moments.at(-1)?.titles ?? []), `Issue ${i}`] });
   }
