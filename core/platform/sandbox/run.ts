@@ -193,7 +193,7 @@ export function startRun(order: RunOrder): ActiveRun {
       finish(end.status === 'stopped' ? isolateDiscarded : end);
     },
   };
-  watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });
+  watchWall(job.limits.wallMs, startedAt, { timers, wait, stop, sidecar });
   return run;
 }
 
@@ -232,15 +232,20 @@ function callsOf(options: RunCallsOptions): RunCalls {
   return pace ? createPacedCalls({ ...options, pace }) : createRunCalls(options);
 }
 
+interface WatchedRun extends Pick<ActiveRun, 'sidecar'> {
+  readonly timers: RunTimers;
+  readonly wait: OwnWait;
+  stop(ending: SandboxEnding): void;
+}
+
 /** Enforces the wall limit on the time in which a run waits only for itself. Total time, with CPU and host waits, has a wider bound. */
-function watchWall(
-  wallMs: number,
-  startedAt: number,
-  run: { timers: RunTimers; wait: OwnWait; stop(ending: SandboxEnding): void },
-): void {
+function watchWall(wallMs: number, startedAt: number, run: WatchedRun): void {
+  let reachedAt = Infinity;
   const look = (): void => {
     const leftMs = wallMs - run.wait.lookMs();
-    if (leftMs <= 0)
+    if (leftMs <= 0) reachedAt = Math.min(reachedAt, performance.now());
+    // The end of the run may wait behind another run that blocks the process, which then answers no ping.
+    if (run.sidecar.lastActiveAt >= reachedAt)
       return run.stop(
         failed(
           'wall',
