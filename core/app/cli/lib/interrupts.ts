@@ -12,6 +12,9 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** Time in which an interrupt that came before, such as one that ended an editor, reaches its listener. */
+const arrivalMs = 20;
+
 /**
  * Gives interrupts to `handle`.
  * @param how `once` lets a second interrupt end the process
@@ -21,8 +24,9 @@ export function takeInterrupts(handle: () => void, how: 'on' | 'once'): () => vo
   const others = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
   process[how]('SIGINT', handle);
   for (const other of others) process.off('SIGINT', other);
-  return () => {
+  const giveBack = (): void => {
     for (const other of others) process.on('SIGINT', other);
     process.off('SIGINT', handle);
   };
+  return () => void setTimeout(giveBack, arrivalMs);
 }
