@@ -58,3 +58,7 @@ export const text = {
     duplicate: 'Duplicate',
   },
 } as const;
+
+/** Returns the words of a camel-case name, such as `dueDate`. */
+export const wordsOfName = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -1,10 +1,10 @@
 // Form for one filter of a list.
 import { Combobox } from '@base-ui/react/combobox';
 import { useState, type ReactNode } from 'react';
+import { ChoiceItem } from '../overlay/choice-item.tsx';
 import { Dialog } from '../overlay/dialog.tsx';
 import { Form, SelectField, TextField, textOf } from '../fields.tsx';
 import type { Choice } from '../picker.tsx';
-import styles from '../parts.module.css';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
 import { choiceOf, useFilterChoices } from './choices.tsx';
@@ -84,13 +84,7 @@ function Values({ label, choices, values, onPick }: ValuesProps): ReactNode {
       <div>
         <Combobox.Empty className="soft">{common.noMatch}</Combobox.Empty>
         <Combobox.List aria-label={label} className="scroll-box">
-          {(choice: Choice) => (
-            <Combobox.Item key={choice.id} value={choice} className={styles.item}>
-              {choice.icon}
-              <span className="grow cut">{choice.name}</span>
-              <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
-            </Combobox.Item>
-          )}
+          {(choice: Choice) => <ChoiceItem key={choice.id} choice={choice} />}
         </Combobox.List>
       </div>
     </Combobox.Root>

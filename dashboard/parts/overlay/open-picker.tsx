@@ -2,6 +2,7 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useRef, type ComponentProps, type ReactNode } from 'react';
 import { text } from '../../text/common.ts';
+import { ChoiceItem } from './choice-item.tsx';
 import type { Choice, PickerState } from '../picker.tsx';
 import styles from '../parts.module.css';
 
@@ -79,13 +80,7 @@ function Parts({
             <Combobox.Input aria-label={text.search} placeholder={text.search} />
             <Combobox.Empty className="soft">{text.noMatch}</Combobox.Empty>
             <Combobox.List>
-              {(choice: Choice) => (
-                <Combobox.Item key={choice.id} value={choice} className={styles.item}>
-                  {choice.icon}
-                  <span className="grow cut">{choice.name}</span>
-                  <Combobox.ItemIndicator>✓</Combobox.ItemIndicator>
-                </Combobox.Item>
-              )}
+              {(choice: Choice) => <ChoiceItem key={choice.id} choice={choice} />}
             </Combobox.List>
           </Combobox.Popup>
         </Combobox.Positioner>

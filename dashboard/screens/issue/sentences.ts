@@ -1,7 +1,7 @@
 // Sentences of the timeline about events, runs, deliveries and proposals.
 import type { TrailNode } from '@tatami/sdk/client';
 import { exactTime } from '../../parts/issue/symbols.tsx';
-import { text as common } from '../../text/common.ts';
+import { text as common, wordsOfName } from '../../text/common.ts';
 import { eventPhrases, fieldNames, text } from '../../text/issue.ts';
 
 type FieldChange = TrailNode['fields'][number];
@@ -75,10 +75,6 @@ function listChanges(name: string, from: readonly unknown[], to: readonly unknow
     ...(removed.length > 0 ? [text.removed(name, removed.join(', '))] : []),
   ];
 }
-
-/** Returns the words of a camel-case name. */
-const wordsOfName = (field: string): string =>
-  field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const longText = 80;
 

@@ -1,5 +1,5 @@
 // Values of a proposed change as text.
-import { text } from '../../text/common.ts';
+import { text, wordsOfName } from '../../text/common.ts';
 
 /**
  * Characters that a reader cannot see (Unicode TR 36 §3.3): controls, bidirectional marks and ignorable characters, except
@@ -18,7 +18,7 @@ function visible(value: string): string {
 /** Returns the name of a property, such as `dueDate`, in words. The key of a custom field stays as it is. */
 export function fieldWords(name: string): string {
   if (name.includes('.')) return visible(name);
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = wordsOfName(name);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
