@@ -153,6 +153,7 @@ function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory
   const { id, cause, actor, createdAt, type, requestId } = event;
   const undo = requestId === null ? undefined : undos.get(requestId);
   const root = cause.rootEventId === id ? null : cause.rootEventId;
+  const readable = commit.map((one) => redactEventData(rights, { type: one.type, data: renderData(one) }));
   return {
     ...plain,
     id,
@@ -162,14 +163,11 @@ function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory
     type,
     types: commit.map((one) => one.type),
     actor: nameOfActor(actor, directory),
-    name: nameIn(dataOf(rights, event)),
+    name: nameIn(readable[0]!),
     isUndo: undo !== undefined,
-    fields: fieldsOf(rights, commit),
+    fields: fieldsOf(commit, readable),
   };
 }
-
-const dataOf = (rights: Rights, event: EventRow): EventRow['data'] =>
-  redactEventData(rights, { type: event.type, data: renderData(event) });
 
 /** Returns the name of the attachment or of the other issue; null for other events, and if redacted. */
 function nameIn(data: EventRow['data']): string | null {
@@ -184,10 +182,11 @@ function nameIn(data: EventRow['data']): string | null {
   return identifier ? `${relation!.type.replaceAll('_', ' ')} ${identifier}` : (attachment?.title ?? null);
 }
 
-function fieldsOf(rights: Rights, commit: Commit): TrailNode['fields'] {
+/** @param readable data of the events, without what the caller may not read */
+function fieldsOf(commit: Commit, readable: readonly EventRow['data'][]): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
-  for (const event of commit) {
-    const data = dataOf(rights, event);
+  for (const [at, event] of commit.entries()) {
+    const data = readable[at]!;
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }
