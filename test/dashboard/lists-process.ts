@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
 import { api, openDriver, say, target } from './browser.ts';
+import { until } from './planning/visit.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};
@@ -177,7 +178,7 @@ async function moveToLane(page: Page): Promise<void> {
     );
     return [assignee?.id === target.member, priority];
   };
-  while ((await shown())[1] === 'none') await isSettled(page);
+  await until(async () => (await shown())[1] !== 'none', 'the move to the other lane');
   results.lane = await shown();
   for (const name of [identifier, other.identifier]) await api('DELETE', `/issues/${name}`);
 }
