@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
+import { askAs, rightsBut } from './asking.ts';
 
 let app: TestApp;
 /** Has only `plugins:write`. */
@@ -195,4 +196,22 @@ test('names, reasons and errors contain no terminal escapes', async () => {
   const [{ error }] = (await app.call('GET', `${pluginsOf(id)}/runs`)).json.data;
   expect(error.message).not.toMatch(/\u001b/);
   expect(error.message).toContain('cleared');
+});
+
+test('a plugin acts for no member, so that inboxes, preferences and favorites are closed to it', async () => {
+  const requests = [
+    ['GET', '/inbox'],
+    ['GET', '/inbox/unread-count'],
+    ['GET', '/inbox/preferences'],
+    ['PUT', '/inbox/preferences', { subscribed: false }],
+    ['GET', '/me/preferences'],
+    ['PUT', '/me/preferences', { theme: 'dark' }],
+    ['GET', '/favorites'],
+    ['POST', '/favorites', { type: 'issue', targetId: (await create('Favorite')).id }],
+  ] as const;
+  for (const [method, path, body] of requests)
+    expect([path, await askAs(app, rightsBut({}), method, `/api/v1${path}`, body)]).toMatchObject([
+      path,
+      { status: 403, code: 'forbidden', message: expect.stringContaining('acts for no member') },
+    ]);
 });
