@@ -38,6 +38,8 @@ for (const [name, make] of process.env.TATAMI_LONG ? slow : slow.slice(1))
   describe(`while ${name}`, () => {
     test('regular runs succeed, at once, and cost the same as on a quiet machine', async () => {
       const code = await pluginOf(slices(6, 15));
+      // The first run also starts an isolate and compiles the code.
+      await runToEnd(sandbox, jobOf('ins_honest', code));
       const quiet = await runToEnd(sandbox, jobOf('ins_honest', code));
       using _slow = make();
       const outcomes = await Promise.all(
