@@ -19,7 +19,8 @@ function retentionOf({ retention }: Table): string {
   if ('since' in retention) return `\`--keep-${retention.days}\` after \`${retention.since}\``;
   if ('expires' in retention) return `at \`${retention.expires}\``;
   if ('withOwner' in retention) return 'with its owner';
-  if ('untilDeleted' in retention) return `once the row of \`${retention.untilDeleted}\` is deleted`;
+  if ('untilDeleted' in retention)
+    return `once the row of \`${[retention.untilDeleted].flat().join('` or `')}\` is deleted`;
   if ('when' in retention) return retention.days === null ? 'once unused' : `\`--keep-${retention.days}\``;
   return 'bound' in retention ? `Bounded: ${retention.bound}.` : `Never: ${retention.forever}.`;
 }

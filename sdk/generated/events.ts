@@ -3,6 +3,7 @@
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
 import type { AutomationRun, AutomationUndone } from './automation.ts';
+import type { Automation } from './automations.ts';
 import type { BoardCardMoved } from './board.ts';
 import type { Board } from './boards.ts';
 import type { Calendar } from './calendars.ts';
@@ -189,6 +190,10 @@ export const EVENT_TYPES = [
   'automation.proposed',
   'automation.approved',
   'automation.rejected',
+  'automation.created',
+  'automation.updated',
+  'automation.deleted',
+  'automation.disabled',
   'plugin.installed',
   'plugin.updated',
   'plugin.disabled',
@@ -364,6 +369,10 @@ export interface EventData {
   'automation.proposed': Proposal;
   'automation.approved': Proposal;
   'automation.rejected': Proposal;
+  'automation.created': Automation;
+  'automation.updated': Changed<Automation>;
+  'automation.deleted': Changed<Automation>;
+  'automation.disabled': Changed<Automation>;
   'plugin.installed': Plugin;
   'plugin.updated': Changed<Plugin>;
   'plugin.disabled': Changed<Plugin>;

@@ -602,6 +602,29 @@ export interface ProposalFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface AutomationFilter {
+  readonly and?: readonly AutomationFilter[] | undefined;
+  readonly or?: readonly AutomationFilter[] | undefined;
+  readonly not?: AutomationFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly mode?: Test<'simulate' | 'propose' | 'apply' | null, OrderedValueTests> | undefined;
+  readonly owner?: Test<string | null, TextTests> | undefined;
+  readonly state?:
+    | Test<
+        'active' | 'paused' | 'suspended' | 'disabled_failures' | 'disabled_sandbox' | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly stateReason?: Test<string | null, TextTests> | undefined;
+  readonly revision?: Test<number | null, OrderedValueTests> | undefined;
+  readonly backtestId?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface PluginFilter {
   readonly and?: readonly PluginFilter[] | undefined;
   readonly or?: readonly PluginFilter[] | undefined;
@@ -854,6 +877,10 @@ export interface EventFilters {
   readonly 'automation.proposed': ProposalFilter;
   readonly 'automation.approved': ProposalFilter;
   readonly 'automation.rejected': ProposalFilter;
+  readonly 'automation.created': AutomationFilter;
+  readonly 'automation.updated': AutomationFilter;
+  readonly 'automation.deleted': AutomationFilter;
+  readonly 'automation.disabled': AutomationFilter;
   readonly 'plugin.installed': PluginFilter;
   readonly 'plugin.updated': PluginFilter;
   readonly 'plugin.disabled': PluginFilter;

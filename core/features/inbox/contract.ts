@@ -33,6 +33,8 @@ const kinds = [
   'plugin_loop',
   'plugin_budget',
   'plugin_probation_ended',
+  'automation_disabled',
+  'automation_stepped_down',
   'system_problem',
   'proposal_made',
 ] as const;

@@ -40,6 +40,8 @@ export const issues = defineFeature({
 
 export { withIssueVisibility, requireMayChange, readingIssues, writingIssues } from './access.ts';
 export {
+  IssueCreate,
+  IssueMove,
   IssueSelection,
   IssueUpdate,
   issueNames,

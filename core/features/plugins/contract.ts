@@ -11,7 +11,8 @@ import {
   requestTime,
 } from '../../platform/lib/schema.ts';
 import { proposal } from '../proposals/contract.ts';
-import { plugin } from './installs/contract.ts';
+import { automation } from '../automations/contract.ts';
+import { installId, plugin } from './installs/contract.ts';
 
 /** Values of `HandlerKind` in `sdk/plugin/handlers.ts`, which a contract does not import. */
 export const handlerKind = enumeration(
@@ -44,7 +45,8 @@ export const AutomationRun = namedSchema(
   'AutomationRun',
   Closed({
     runId: idOf(idPrefixes.run, 'Id of the run.'),
-    installId: idOf(plugin.id, 'Id of the install.'),
+    installId: installId('Id of the install or automation.'),
+    ruleId: nullable(idOf(automation.id, 'Id of the automation; null for a run of another plugin.')),
     pluginId: text('Id of the plugin in its manifest.'),
     pluginVersion: nullable(
       text('Version of the plugin that ran; null if the run ended without an attempt.'),
@@ -153,8 +155,8 @@ export const AutomationUndone = namedSchema(
     undid: Type.Array(Type.String(), { description: 'Ids of the undone runs, proposals or undos.' }),
     plugin: nullable(
       Closed(
-        { id: idOf(plugin.id, 'Id of the install.') },
-        { description: 'Plugin whose writes were undone; null if there is none.' },
+        { id: installId('Id of the install or automation.') },
+        { description: 'Plugin or automation whose writes were undone; null if there is none.' },
       ),
     ),
     changed: Type.Integer({ description: 'Number of reverted objects.' }),

@@ -30,6 +30,8 @@ import { findRun } from './runs/rows.ts';
 import { createShadowWork, type ShadowWork } from './trial/shadows.ts';
 import { createNotifyLoop } from './planning/loops.ts';
 import type { Route } from '../../kernel/http/route.ts';
+import { automationModel, automationRoutes } from '../automations/index.ts';
+import { createRuleRuntime } from './rule-runtime.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { ScopeRequests } from '../../kernel/rights/rights.ts';
@@ -65,7 +67,8 @@ const stopGraceMs = 5_000;
 const anyInstall = systemStatement<{ id: string }>(
   'plugins.any',
   'the sandbox starts with the process when any workspace has a plugin',
-  "SELECT id FROM plugins WHERE deleted_at IS NULL AND state = 'active' LIMIT 1",
+  `SELECT id FROM plugins WHERE deleted_at IS NULL AND state = 'active'
+   UNION ALL SELECT id FROM automations WHERE deleted_at IS NULL AND state = 'active' LIMIT 1`,
 );
 
 interface PluginRuntime {
@@ -144,10 +147,13 @@ function followInstalls(
   deps.committer.onCommit((workspaceId, changes) => {
     for (const { kind, id, after } of changes) {
       if (kind === oneTimeJobModelName) oneTimeJobs.wake();
-      if (kind !== installModel.name) continue;
-      deps.sandbox.evict(id);
+      const isRule = kind === automationModel.name;
+      if (kind !== installModel.name && !isRule) continue;
       deps.failures.forget(id);
-      shadows.follow(after as Install);
+      if (!isRule) {
+        deps.sandbox.evict(id);
+        shadows.follow(after as Install);
+      }
       for (const queue of [backfills, oneTimeJobs, runs]) queue.wake();
       waits.look(scopeOf(workspaceId), id);
       warmUp(deps);
@@ -164,7 +170,7 @@ function warmUp({ sandbox, services: { log } }: PluginDeps): void {
 
 function routesOf(
   deps: PluginDeps,
-  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
+  { attemptDeps, runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
 ): Route[] {
   const { app, services, clock, registry, committer, usage } = deps;
   const undoModels = undoModelsOf(deps.models, app);
@@ -181,6 +187,7 @@ function routesOf(
     checkUrl: deps.egress.checkUrl,
     baseUrl: services.baseUrl,
   };
+  const actionWork = { app, queue: runs, ends, isActive: runner.isActive, usage };
   const installRules = { ...rules, codeStored: registry.codeStored, stateOps };
   return [
     ...installRoutes(installRules),
@@ -202,7 +209,10 @@ function routesOf(
     ...recorderRoutes(createReplayRun(deps)),
     ...budgetRoutes(usage),
     ...backfillRoutes(backfills),
-    ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
+    ...actionRoutes(actionWork),
+    ...automationRoutes(
+      createRuleRuntime(attemptDeps, { ...actionWork, backtests, stateOps }, { ...rules, checkTemplate: () => null }),
+    ),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),
     trailRoute(undoModels),
@@ -231,6 +241,7 @@ const concurrentBackfills = 16;
 const concurrentOneTimeJobs = 64;
 
 interface PluginWorkers {
+  readonly attemptDeps: AttemptDeps;
   readonly runner: Runner;
   readonly ends: RunEnds;
   readonly runs: WorkQueue;
@@ -255,7 +266,13 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
     ...oneTimeJobsAfterOps(scope, install),
     ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
-    ...backfillOps(backfills, scope, install, { backfillId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
+    // Events that happened while an automation did not run are not delivered later.
+    ...(install.rule
+      ? []
+      : backfillOps(backfills, scope, install, {
+          backfillId: ids.next(idPrefixes.gap),
+          nowMs: clock.nowMs(),
+        })),
   ];
   const attemptDeps = attemptDepsOf(deps);
   const queueOptions = queueOptionsOf(deps);
@@ -304,7 +321,7 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
   const backtests = createBacktests(trialDeps, engine);
   const shadows: ShadowWork = createShadowWork(deps, engine);
   const queues = { runs, schedules, oneTimeJobs, backfills };
-  return { ...queues, runner, ends, consumer, backtests, shadows, waits, stateOps };
+  return { ...queues, attemptDeps, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }
 
 /** If the clock is set back, only the due times of the work itself move. */

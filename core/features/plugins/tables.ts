@@ -64,8 +64,8 @@ export const pluginSecretTable = defineTable('plugin_secrets', {
 });
 
 export const pluginKvTable = defineTable('plugin_kv', {
-  owner: { plugins: 'install_id' },
-  retention: { untilDeleted: 'plugins' },
+  owner: { plugins: 'install_id', automations: 'install_id' },
+  retention: { untilDeleted: ['plugins', 'automations'] },
   exported: again,
   isLarge: true,
   log: { local: 'values of a plugin' },
@@ -73,8 +73,8 @@ export const pluginKvTable = defineTable('plugin_kv', {
 });
 
 export const pluginKvUsageTable = defineTable('plugin_kv_usage', {
-  owner: { plugins: 'id' },
-  retention: { untilDeleted: 'plugins' },
+  owner: { plugins: 'id', automations: 'id' },
+  retention: { untilDeleted: ['plugins', 'automations'] },
   exported: again,
   log: 'derived',
   derived: [
@@ -83,7 +83,8 @@ export const pluginKvUsageTable = defineTable('plugin_kv_usage', {
       what: 'plugins have another number of keys than their stored values',
       sql: `FROM plugin_kv_usage AS t WHERE t.keys <> (SELECT count(*) FROM plugin_kv AS k
         WHERE k.workspace_id = t.workspace_id AND k.install_id = t.id)
-        AND EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = t.workspace_id AND p.id = t.id AND p.deleted_at IS NULL)`,
+        AND EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = t.workspace_id AND p.id = t.id AND p.deleted_at IS NULL
+          UNION ALL SELECT 1 FROM automations AS a WHERE a.workspace_id = t.workspace_id AND a.id = t.id AND a.deleted_at IS NULL)`,
     },
   ],
   unlogged: { bytes: hidden, version: hidden, changes: hidden },
@@ -99,8 +100,8 @@ export const pluginUsageTable = defineTable('plugin_usage', {
 });
 
 export const pluginScopeUseTable = defineTable('plugin_scope_use', {
-  owner: { plugins: 'install_id' },
-  retention: { untilDeleted: 'plugins' },
+  owner: { plugins: 'install_id', automations: 'install_id' },
+  retention: { untilDeleted: ['plugins', 'automations'] },
   exported: again,
   log: { local: 'counted work' },
   quotes: numbers,
@@ -108,7 +109,7 @@ export const pluginScopeUseTable = defineTable('plugin_scope_use', {
 
 export const pluginBackfillTable = defineTable('plugin_backfills', {
   owner: 'workspace',
-  retains: { plugins: 'install_id' },
+  retains: { plugins: 'install_id', automations: 'install_id' },
   retention: { days: 'deliveries', since: 'finished_at' },
   exported: again,
   log: { local: 'work of the server' },
@@ -116,7 +117,7 @@ export const pluginBackfillTable = defineTable('plugin_backfills', {
 }).typed<{ cause: 'system' | 'person'; status: 'off' | 'counting' | 'offered' | 'running' | 'done' }>();
 
 export const oneTimeJobTable = defineTable('one_time_jobs', {
-  owner: { plugins: 'install_id' },
+  owner: { plugins: 'install_id', automations: 'install_id' },
   retention: {
     bound: 'each is removed when it is due or its plugin is removed; at most 1,000 for each plugin',
   },
@@ -126,7 +127,7 @@ export const oneTimeJobTable = defineTable('one_time_jobs', {
 });
 
 export const pluginRouteTable = defineTable('plugin_routes', {
-  owner: { plugins: 'install_id' },
+  owner: { plugins: 'install_id', automations: 'install_id' },
   retention: { bound: 'one for each route of a plugin, removed with the plugin' },
   exported: again,
   log: { local: 'settings and secrets' },
@@ -150,7 +151,7 @@ export const isOpenStatus = (status: RunStatus): boolean =>
 
 export const runTable = defineTable('runs', {
   owner: 'workspace',
-  retains: { plugins: 'install_id' },
+  retains: { plugins: 'install_id', automations: 'install_id' },
   idPrefix: idPrefixes.run,
   retention: { days: 'runs', since: 'finished_at', byId: true },
   exported: notWork,

@@ -4,7 +4,7 @@ import { defineContract } from '../../kernel/contract/contract.ts';
 import { actor, choice, json, number, string, time, pageUrl } from '../../kernel/contract/field.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { Closed, enumeration, idOf, nullable } from '../../platform/lib/schema.ts';
-import { plugin } from '../plugins/installs/contract.ts';
+import { installId } from '../plugins/installs/contract.ts';
 
 const statuses = ['open', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
@@ -78,7 +78,7 @@ export const proposal = defineContract({
       nullable: true,
       doc: 'App or API key that proposed on behalf of the author; null if none did.',
     }),
-    installId: string(idOf(plugin.id), {
+    installId: string(installId('Id of an install or automation.'), {
       ...never,
       nullable: true,
       doc: 'Id of the proposing plugin install; null for a request.',

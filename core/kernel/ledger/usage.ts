@@ -78,6 +78,12 @@ const accountTypes = [
     names: namesStatement('usage.plugins', 'plugins', 'plugin_id'),
   },
   {
+    prefix: 'atm_',
+    kind: 'automation',
+    scope: 'automations:read',
+    names: namesStatement('usage.automations', 'automations', 'name'),
+  },
+  {
     prefix: 'whe_',
     kind: 'webhook',
     scope: 'webhooks:read',

@@ -10,10 +10,7 @@ import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
 import { readScopeOf, type Rights, type ScopeRequests } from './rights.ts';
 import type { Membership } from './roles.ts';
 
-/** Namespaces of events that belong to several resources. */
-const ofEvents = ['automations'];
-
-const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...ofEvents]);
+const namespaces = new Set(contracts.map(({ path, scope = path }) => scope));
 
 export const allScopes: readonly string[] = [
   ...new Set([
@@ -187,9 +184,9 @@ export interface Narrowed {
 const special: Readonly<Record<string, string>> = {
   'approvals:write': 'Approve and reject proposals.',
   'audit:read': 'Read the audit log.',
-  'automations:read': 'Read events of plugin runs, proposals and undos.',
+  'automations:read': 'Read automations, and events of runs, proposals and undos.',
   'automations:write':
-    'Read events of plugin runs, proposals and undos, and call actions of plugins that send data to other servers.',
+    'Read and change automations, read events of runs, proposals and undos, and call actions of plugins that send data to other servers.',
   'backtests:write': 'Backtest installed plugins on recorded events.',
   'import:write': 'Import issues on behalf of other members.',
   'inbox:read': 'Read the inbox and its preferences.',

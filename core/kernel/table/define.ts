@@ -40,8 +40,8 @@ type Retention<C> =
   | { readonly expires: C }
   /** Rows are removed in the batch that removes their owner. */
   | { readonly withOwner: true }
-  /** Rows are removed as soon as this owner is deleted, although its own row stays for some time. */
-  | { readonly untilDeleted: TableName }
+  /** Rows are removed as soon as one of these owners is deleted, although its own row stays for some time. */
+  | { readonly untilDeleted: TableName | readonly TableName[] }
   /** The reason why the number of rows is bounded, by the writes of the feature. */
   | { readonly bound: string }
   /** The reason why rows are never removed. */

@@ -35,7 +35,7 @@ export function sweepsOf(tables: readonly Table[]): readonly Sweep[] {
     (['owners', 'retains'] as const).flatMap((by) => linkedTo(table, tables, by).map((part) => part.table));
   return dependenciesFirst(tables, dependents).flatMap((table) => {
     const { retention } = table;
-    if ('untilDeleted' in retention) return [ofDeletedOwner(table, retention.untilDeleted)];
+    if ('untilDeleted' in retention) return [ofDeletedOwners(table, [retention.untilDeleted].flat())];
     if ('expires' in retention) return [plainSweep(table, null, [`t.${retention.expires} <= :before`])];
     if ('when' in retention) return [plainSweep(table, retention.days, retention.when)];
     if (!('since' in retention)) return [];
@@ -92,18 +92,18 @@ const sweepOf = (table: Table, days: RetentionSetting | null): Omit<Sweep, 'remo
   rows: table.isLarge ? longRows : usualRows,
 });
 
-function ofDeletedOwner(table: Table, owner: string): Sweep {
-  const { by } = table.owners.find((link) => link.table === owner)!;
+function ofDeletedOwners(table: Table, owners: readonly string[]): Sweep {
   return {
     ...sweepOf(table, null),
-    removals: [
-      removal(
-        `${table.name}.sweep`,
+    removals: owners.map((owner, at) => {
+      const { by } = table.owners.find((link) => link.table === owner)!;
+      return removal(
+        at === 0 ? `${table.name}.sweep` : `${table.name}.sweep_${at + 1}`,
         table,
         `SELECT ${keyIn('t', table)} FROM ${owner} AS o JOIN ${table.name} AS t
            ON t.workspace_id = o.workspace_id AND t.${by} = o.id WHERE o.deleted_at <= :before`,
-      ),
-    ],
+      );
+    }),
   };
 }
 

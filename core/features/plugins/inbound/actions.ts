@@ -74,7 +74,7 @@ const ActionCall = namedSchema(
 
 const waitMs = 5_000;
 
-interface ActionWork {
+export interface ActionWork {
   readonly app: () => App;
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
@@ -107,7 +107,17 @@ async function callAction(
   callInput: Static<typeof ActionCall>,
   work: ActionWork,
 ): Promise<ChangeSet> {
-  const install = await getInstall(ctx, ref);
+  return callActionOf(ctx, await getInstall(ctx, ref), name, callInput, work);
+}
+
+/** Calls an action of an install, or of the plugin that runs an automation. */
+export async function callActionOf(
+  ctx: Context,
+  install: Install,
+  name: string,
+  callInput: Static<typeof ActionCall>,
+  work: ActionWork,
+): Promise<ChangeSet> {
   const action = declared(install.manifest.actions, name);
   if (!action) throw noSuchAction(install, name);
   requireActive(install);
@@ -128,7 +138,9 @@ async function callAction(
     ops: queueRunOps(work.queue, ctx.scope, run, now),
     body: toCallerResponse(ctx, row, work),
     status: 202,
-    location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
+    location: install.rule
+      ? `${ctx.baseUrl}/api/v1/runs/${run.id}`
+      : `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
     async completed() {
       await work.ends.wait(ctx.scope, run.id, waitMs);
       const ended = await findRun(ctx.store, ctx.scope, run.id);
@@ -189,12 +201,12 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
 const gateways = new WeakMap<App, HostGateway>();
 
 /** Reads the target through the API with the rights that caller and plugin have in common. */
-async function targetOf(
+export async function targetOf(
   ctx: Context,
   install: Install,
   kind: 'issue' | 'project' | 'none',
   id: string | undefined,
-  work: ActionWork,
+  work: Pick<ActionWork, 'app'>,
 ): Promise<unknown> {
   if (kind === 'none') {
     if (id !== undefined)

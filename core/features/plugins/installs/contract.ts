@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../../kernel/contract/contract.ts';
 import { choice, json, string, text } from '../../../kernel/contract/field.ts';
-import { Closed, described, enumeration, nullable, time } from '../../../platform/lib/schema.ts';
+import { Closed, described, enumeration, idPattern, nullable, time } from '../../../platform/lib/schema.ts';
 
 /**
  * A plugin runs in the states `active`, `probation` (its writes become proposals) and `needs_consent` (a
@@ -73,6 +73,10 @@ export const BudgetInput = Closed(
   { description: 'New budget, replacing the configured one; an omitted member has the limit of the host.' },
 );
 export type InstallBudget = Static<typeof InstallBudget>;
+
+/** Id of an install, or of an automation, which runs like one. */
+export const installId = (description: string) =>
+  Type.String({ pattern: idPattern('(plg|atm)'), description });
 
 const never = { write: 'never' } as const;
 const computedField = { write: 'never', computed: true } as const;

@@ -3,10 +3,12 @@
 import { hourMs } from '../../../platform/lib/time/time.ts';
 import { LRUCache } from 'lru-cache';
 import { systemAuthor } from '../../../kernel/changes/commit.ts';
-import { itemsForAdmins } from '../../inbox/index.ts';
+import type { Directory } from '../../../kernel/context.ts';
+import { adminsOf, itemsFor, itemsForAdmins } from '../../inbox/index.ts';
 import { type Op, type Scope, scopeOf } from '../../../platform/store/store.ts';
 import type { PluginDeps } from '../deps.ts';
 import { installModel, type Install } from './model.ts';
+import { changeOfInstall, nounOf, targetOf } from './rules.ts';
 import { systemStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import { fitsServer } from './versions/check.ts';
 import { unmatchedReason } from './manifest.ts';
@@ -31,7 +33,7 @@ const killedRatioMax = 0.1;
 const killsAmong = 100;
 
 type DisableReason = {
-  readonly state: 'disabled_failures' | 'disabled_sandbox';
+  readonly state: 'suspended' | 'disabled_failures' | 'disabled_sandbox';
   readonly reason: string;
 };
 
@@ -97,19 +99,16 @@ export function createDisable(deps: PluginDeps, stateOps: StateOps): Disable {
   const { clock, committer } = deps;
   const { ids, log } = deps.services;
   return async (scope, install, { state, reason }) => {
-    const change = installModel.update(install, { state, stateReason: reason }, clock.nowMs());
-    if (!change) return;
+    const changed = changeOfInstall(install, { state, stateReason: reason }, clock.nowMs());
+    if (!changed) return;
     const directory = await deps.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
-    const items = itemsForAdmins(noteOf(install, reason), { ids, nowMs: clock.nowMs(), directory });
-    const committed = await committer.commit(
-      author,
-      [change, ...items],
-      [],
-      stateOps(change.after, { scope }),
-    );
+    const at = { ids, nowMs: clock.nowMs() };
+    const items = itemsFor(recipientsOf(install, directory), noteOf(install, reason), at);
+    const ops = stateOps(changed.after, { scope });
+    const committed = await committer.commit(author, [changed.change, ...items], [], ops);
     if (!committed.ok) return;
-    log('warn', 'plugin disabled', {
+    log('warn', `${nounOf(install)} disabled`, {
       workspaceId: scope.workspaceId,
       installId: install.id,
       reason,
@@ -117,13 +116,28 @@ export function createDisable(deps: PluginDeps, stateOps: StateOps): Disable {
   };
 }
 
+/** Returns the members to notify: the admins, and the owner of an automation. */
+export function recipientsOf({ rule }: Install, directory: Directory): string[] {
+  const owner = rule?.ownerId ?? null;
+  const isPresent = owner !== null && directory.members.get(owner)?.removed === false;
+  return [...new Set([...adminsOf(directory), ...(isPresent ? [owner] : [])])];
+}
+
 function noteOf(install: Install, reason: string) {
+  const name = install.manifest.name ?? install.pluginId;
+  const note = { reason: 'plugin' as const, target: targetOf(install) };
+  if (install.rule)
+    return {
+      ...note,
+      kind: 'automation_disabled' as const,
+      title: `The automation ${name} was disabled`,
+      body: `${reason} Check its runs, fix the cause, then enable it again.`,
+    };
   return {
+    ...note,
     kind: 'plugin_disabled' as const,
-    reason: 'plugin' as const,
-    title: `The plugin ${install.manifest.name ?? install.pluginId} was disabled`,
+    title: `The plugin ${name} was disabled`,
     body: `${reason} Check its runs, fix the cause, then install a new version or enable it again. Missed events are counted and can be backfilled.`,
-    target: { kind: installModel.name, id: install.id },
   };
 }
 

@@ -30,6 +30,7 @@ import { plugin, type InstallModes } from './contract.ts';
 import { unmatchedReason, requireReferenced } from './manifest.ts';
 import { withOffered } from './versions/signature.ts';
 import { installModel, type Install } from './model.ts';
+import { findInstall, isRuleId } from './rules.ts';
 import { probationRuns, type Modes } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { lastDeclared, versionOps, type StoredVersion } from './versions/versions.ts';
@@ -77,6 +78,14 @@ export async function getInstall(ctx: Context, idOrPluginId: string): Promise<In
   const install = idOrPluginId.startsWith('plg_')
     ? await installModel.find(ctx, idOrPluginId)
     : await findByPluginId(ctx, idOrPluginId);
+  if (!install || install.deletedAt !== null) throw notFound();
+  return install;
+}
+
+/** Finds an install or an automation, by id or by the manifest's id. @throws ApiError not_found */
+export async function getRunner(ctx: Context, idOrPluginId: string): Promise<Install> {
+  if (!isRuleId(idOrPluginId)) return getInstall(ctx, idOrPluginId);
+  const install = await findInstall(ctx, idOrPluginId);
   if (!install || install.deletedAt !== null) throw notFound();
   return install;
 }

@@ -7,9 +7,15 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 export const probationRuns = 20;
 
 /** Returns the message about a probation, with the ways to end it. */
-export function probationSentence({ pluginId, probationLeft }: Install): string {
+export function probationSentence({
+  id,
+  pluginId,
+  probationLeft,
+  rule,
+}: Pick<Install, 'id' | 'pluginId' | 'probationLeft' | 'rule'>): string {
   const missing = probationLeft === 1 ? '1 more run' : `${probationLeft} more runs`;
-  return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugins update ${pluginId} --no-probation\` (API: \`"probation": false\`).`;
+  const [noun, name] = rule ? ['automation', id] : ['plugin', pluginId];
+  return `On probation: the ${noun} only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami ${noun}s update ${name} --no-probation\` (API: \`"probation": false\`).`;
 }
 
 /** Default mode, and the modes of write classes and fields that differ from it. */

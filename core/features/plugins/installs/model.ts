@@ -3,6 +3,7 @@ import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import { json, plain, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { sentenceOf } from '../../../kernel/rights/table.ts';
+import type { Automation } from '../../automations/index.ts';
 import { toScheduleResponse, additions, consentOf } from './versions/consent.ts';
 import { plugin, type InstallMode, type InstallModes } from './contract.ts';
 import { matchingTypes } from './manifest.ts';
@@ -42,7 +43,10 @@ const storedFields = {
   /** Number of runs that people still have to approve; 0 if the install is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
-export type Install = EntityOf<typeof plugin, typeof storedFields>;
+export type Install = EntityOf<typeof plugin, typeof storedFields> & {
+  /** Automation that the install runs; absent for a plugin (`rules.ts`). */
+  readonly rule?: Automation;
+};
 
 export const installModel = modelOf(plugin, {
   stored: storedFields,

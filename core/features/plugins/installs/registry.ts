@@ -10,15 +10,16 @@ import {
 } from '../../../kernel/events/consumers/past-subscriptions.ts';
 import type { Listening } from '../../../kernel/events/reading.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import { parseFilter, type FilterFields } from '../../../platform/lib/filter/filter.ts';
-import { passesOf, type Passes } from '../../../platform/lib/filter/filter-match.ts';
-import type { Rights } from '../../../kernel/rights/rights.ts';
+import type { FilterFields } from '../../../platform/lib/filter/filter.ts';
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { automationModel, type CanFilter } from '../../automations/index.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { PluginRuntimeOptions } from '../deps.ts';
 import { field } from '../../fields/contract.ts';
-import { matchingTypes, rightsOfInstall } from './manifest.ts';
+import { installOfRule, rulesPackage } from './rules.ts';
+import { byTypeOf, isTestable, unsubscribed, type ByType, type Subscription } from './subscriptions.ts';
 import {
   installModel,
   type Install,
@@ -29,16 +30,6 @@ import {
 import { pluginCodeTable } from '../tables.ts';
 import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from '../source-positions.ts';
 
-export interface Subscription {
-  readonly install: Install;
-  readonly rights: Rights;
-  readonly type: string;
-  /** Matches event data against the filter; null if the subscription has none. */
-  readonly passes: Passes | null;
-  readonly self: 'skip' | 'deliver';
-  readonly order: 'issue' | 'none';
-}
-
 interface SourceMaps {
   /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
   sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
@@ -48,10 +39,10 @@ interface SourceMaps {
 
 export interface Registry extends SourceMaps {
   listens(scope: Scope): Promise<Listening>;
-  /** Returns the subscriptions to a type that active installs had at the event with this sequence. */
-  subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
-  /** Returns the present subscriptions of active installs to a type. */
-  subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
+  /** Returns the subscriptions that an event can match, of installs that were active at its sequence. */
+  subscriptionsAt(scope: Scope, event: EventRow): Promise<readonly Subscription[]>;
+  /** Returns the subscriptions that an event can match, of installs that are active now. */
+  subscriptions(scope: Scope, event: EventRow): Promise<readonly Subscription[]>;
   /** Returns an active install; undefined if it was removed, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
@@ -61,6 +52,10 @@ const activeInstalls = tenantStatement<SqlRow>(
   'plugins.active',
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
 );
+const activeRules = tenantStatement<SqlRow>(
+  'automations.active',
+  `SELECT ${automationModel.select} FROM automations WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
+);
 const readCode = pluginCodeTable.select('read', ['source'], ['id']);
 const readSourceMap = pluginCodeTable.select('read_source_map', ['source_map'], ['id']);
 
@@ -69,25 +64,16 @@ interface Listeners {
   readonly byType: Eras<ByType>;
 }
 
-export type ByType = ReadonlyMap<string, readonly Subscription[]>;
-
-const none: readonly Subscription[] = [];
-
-/** Dependencies for building a subscription. */
-interface Reading {
-  readonly log: Log;
-  readonly filterFields: (eventType: string) => FilterFields;
-}
-
 export function createRegistry(options: PluginRuntimeOptions): Registry {
   const { store, log } = options.services;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
-    kinds: new Set([installModel.name, field.name]),
+    kinds: new Set([installModel.name, automationModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
-      const installs = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
+      const plugins = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
+      const installs = [...plugins, ...(await rulesIn(store, scope, filterFields))];
       const past = await readPastSubscriptions<InstallSubscription>(store, scope, consumerName);
       return {
         installs: new Map(installs.map((install) => [install.id, install])),
@@ -106,51 +92,27 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
       const { byType } = await of(scope);
       return { isAny: byType.now.size > 0, pastUntil: byType.pastUntil };
     },
-    subscriptionsAt: async (scope, eventType, sequence) =>
-      (await of(scope)).byType.at(sequence).get(eventType) ?? none,
-    subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
+    subscriptionsAt: async (scope, { type, sequence, data }) =>
+      ((await of(scope)).byType.at(sequence).get(type) ?? unsubscribed).candidates(data),
+    subscriptions: async (scope, { type, data }) =>
+      ((await of(scope)).byType.now.get(type) ?? unsubscribed).candidates(data),
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
     ...createLookupCache(store, log),
   };
 }
 
-/** Returns the subscriptions of installs by event type, limited to events that they can read. */
-export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
-  const byType = new Map<string, Subscription[]>();
-  for (const install of installs) {
-    const rights = rightsOfInstall(install);
-    for (const type of matchingTypes(install)) {
-      const subscription = subscriptionOf(reading, install, rights, type);
-      byType.set(type, [...(byType.get(type) ?? []), subscription]);
-    }
-  }
-  return byType;
-}
-
-function subscriptionOf(reading: Reading, install: Install, rights: Rights, type: string): Subscription {
-  const { filter, self = 'skip', order = 'issue' } = install.manifest.on?.[type] ?? {};
-  return {
-    install,
-    rights,
-    type,
-    passes: filter ? readFilter(reading.log, install, filter, reading.filterFields(type)) : null,
-    self,
-    order,
-  };
-}
-
-function readFilter(log: Log, install: Install, filter: unknown, fields: FilterFields): Passes {
-  try {
-    return passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
-  } catch (error) {
-    // The filter was valid under the rules at installation; one invalid filter must not block the workspace.
-    log('error', 'plugin filter is invalid', {
-      pluginId: install.id,
-      error: errorForLog(error),
-    });
-    return () => false;
-  }
+/** Returns the installs of the active automations of a workspace, oldest first. */
+async function rulesIn(
+  store: Store,
+  scope: Scope,
+  filterFields: (type: string) => FilterFields,
+): Promise<Install[]> {
+  const rules = (await store.read(scope, activeRules)).map(automationModel.fromRow);
+  if (rules.length === 0) return [];
+  const shared = await rulesPackage();
+  const canFilter: CanFilter = (type, filter) => isTestable(filter, filterFields(type));
+  return rules.map((rule) => installOfRule(rule, shared, { canFilter, hosts: new Map() }));
 }
 
 const sourceCharsMax = 32 * 1024 * 1024;
@@ -164,6 +126,8 @@ function createSources(store: Store): Registry['source'] {
   return async (scope, sha256) => {
     const known = sources.get(`${scope.workspaceId} ${sha256}`);
     if (known !== undefined) return known;
+    const shared = await rulesPackage();
+    if (sha256 === shared.sha256) return shared.code;
     const row = await readCode.one(store, scope, { id: sha256 });
     if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
     sources.set(`${scope.workspaceId} ${sha256}`, row.source);

@@ -10,7 +10,8 @@ import { expandScopes } from '../../../kernel/rights/table.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';
-import { installModel, type Install } from './model.ts';
+import type { Install } from './model.ts';
+import { findInstall } from './rules.ts';
 
 /** Path parameter that identifies a plugin. */
 export const pluginRef = Type.String({
@@ -65,7 +66,7 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
   words,
   async scopes(ctx, { params }) {
     const run = await findRun(ctx.store, ctx.scope, (params as { id: string }).id);
-    const install = run && (await installModel.find(ctx, run.install_id));
+    const install = run && (await findInstall(ctx, run.install_id));
     return install ? scopes(install) : [];
   },
 });

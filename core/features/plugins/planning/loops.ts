@@ -22,7 +22,8 @@ interface Cut {
 const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
   'plugins.names',
   `SELECT id, coalesce(manifest_json->>'name', plugin_id) AS name FROM plugins
-   WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+   WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))
+   UNION ALL SELECT id, name FROM automations WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
 interface HandledObject {

@@ -20,7 +20,7 @@ import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/model.ts';
 import { findCut, type NotifyLoop } from './loops.ts';
 import type { PluginDeps } from '../deps.ts';
-import type { Subscription } from '../installs/registry.ts';
+import type { Subscription } from '../installs/subscriptions.ts';
 import type { Runner } from './runner.ts';
 import type { LoopQueue } from '../../../platform/lib/fairness/loop-queue.ts';
 import { mayReadEvent } from '../../../kernel/rights/rights.ts';
@@ -77,7 +77,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
       const { units, notes } = await planFor(
         scope,
         events,
-        ({ type, sequence }) => registry.subscriptionsAt(scope, type, sequence),
+        (event) => registry.subscriptionsAt(scope, event),
         ({ id, sinceSequence }, { sequence }) => sequence > sinceSequence && isMeant(id, sequence),
         isNew,
       );
@@ -87,7 +87,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
       const { units, notes } = await planFor(
         scope,
         events,
-        ({ type }) => registry.subscriptions(scope, type),
+        (event) => registry.subscriptions(scope, event),
         ({ id }) => id === installId,
         () => Promise.resolve(true),
       );
@@ -97,7 +97,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
     async wanted(scope, installId, events) {
       const wanting: EventRow[] = [];
       for (const event of events) {
-        const subscriptions = await registry.subscriptions(scope, event.type);
+        const subscriptions = await registry.subscriptions(scope, event);
         const own = subscriptions.find(({ install }) => install.id === installId);
         if (
           own &&
@@ -198,12 +198,17 @@ type SubscriptionMatcher = (
 
 /** @param fairQueue queue that runs the filters, charged to the plugin's account */
 export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
-  return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
+  return async (scope, { install, self, passes, changes, rights }, event, { envelope, searched }) => {
     if (!mayReadEvent(rights, envelope)) return false;
     if (self === 'skip' && isOwn(install.id, event)) return false;
-    if (passes === null) return true;
+    if (passes === null && changes === null) return true;
     const billingAccount = scopeOf(scope.workspaceId, install.id);
-    return fairQueue.run(billingAccount, () => passes(envelope.data, searched, event.createdAt));
+    return fairQueue.run(
+      billingAccount,
+      () =>
+        (passes === null || passes(envelope.data, searched, event.createdAt)) &&
+        (changes === null || changes({ ...event, data: envelope.data }, searched, createSearched)),
+    );
   };
 }
 

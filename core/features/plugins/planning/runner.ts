@@ -23,7 +23,7 @@ import {
   endUntried,
   type EndDeps,
 } from '../runs/ending.ts';
-import { inputNow } from '../runs/job.ts';
+import { inputNow, type Authorization } from '../runs/job.ts';
 import { abandonedCode, findRun, type RunRow } from '../runs/rows.ts';
 import { waitOp } from '../runs/state.ts';
 import { createRunRate, runsPerMinuteMax } from './limits.ts';
@@ -142,12 +142,30 @@ async function begin(deps: TryDeps, leased: LeasedRun): Promise<RunAttempt | nul
     return null;
   }
   const refusal = refusalOf(install, event);
-  const input = refusal ? null : await inputNow(deps.services.store, item.scope, run, deps.clock.nowMs());
-  if (refusal || input === 'ended') {
-    await endUntried(deps, leased, 'dead', refusal ?? callerGone);
+  if (refusal) {
+    await endUntried(deps, leased, 'dead', refusal);
+    return null;
+  }
+  const at = { install, nowMs: deps.clock.nowMs() };
+  const input = await inputNow(deps.services.store, item.scope, run, at);
+  if (input && 'refused' in input) {
+    await endUnauthorized(deps, leased, install, input.refused);
     return null;
   }
   return deps.attempts.make(input ? { ...leased, input } : leased, install);
+}
+
+/** Ends a run whose caller lost the rights, or suspends the automation whose owner lost them. */
+async function endUnauthorized(
+  deps: TryDeps,
+  leased: LeasedRun,
+  install: Install,
+  refused: Authorization,
+): Promise<void> {
+  if (refused === 'caller_gone') return endUntried(deps, leased, 'dead', callerGone);
+  const reason = refused.ownerLost;
+  await endUntried(deps, leased, 'dead', { code: 'insufficient_scope', message: reason });
+  await deps.disable(leased.item.scope, install, { state: 'suspended', reason });
 }
 
 /**
@@ -158,6 +176,7 @@ async function hasChanged({ registry }: TryDeps, { item }: LeasedRun, install: I
   const now = await registry.active(item.scope, install.id);
   return (
     now?.sha256 !== install.sha256 ||
+    now.pluginVersion !== install.pluginVersion ||
     now.mode !== install.mode ||
     now.grant.join() !== install.grant.join() ||
     !sameValue(now.modes, install.modes)

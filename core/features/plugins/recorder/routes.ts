@@ -13,7 +13,7 @@ import { createFairPool } from '../../../platform/lib/fairness/fair-queue.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
 import type { PluginDeps } from '../deps.ts';
 import { readPackage, requireSignedTrial, trustOf } from '../installs/versions/check.ts';
-import { installModel } from '../installs/model.ts';
+import { findInstall } from '../installs/rules.ts';
 import { addWaitTime, type BillingAccount } from '../../../platform/lib/billing-account.ts';
 import { createRunRate } from '../planning/limits.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
@@ -98,7 +98,7 @@ async function codeOf(
     const document = await readPackage(request.input.package);
     const { code: source, manifest, sha256: own } = document;
     requireSignedTrial(trustOf(services.settings), document, request.input.signature);
-    const install = await installModel.find(ctx, request.run.install_id);
+    const install = await findInstall(ctx, request.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });
     return { sha256: own, source, handlers: [...manifest.handlers] };

@@ -17,7 +17,7 @@ import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../planning/limits.ts';
 import { ownOneTimeJobs } from '../schedules/own.ts';
 import type { TapedJob } from '../recorder/recorder.ts';
-import { rightsFor, type RunInput, causeOf, handlerOf, jobOf } from './job.ts';
+import { rightsFor, type RunCaller, type RunInput, causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from './rows.ts';
 import { subjectOf } from './subject.ts';
 import { FairQuota } from '../../../platform/lib/fairness/fair-quota.ts';
@@ -71,6 +71,8 @@ interface BegunAttempt {
 }
 
 export interface RunAttempt extends BegunAttempt {
+  /** Caller or owner that the run acts for, with the rights at its start. */
+  readonly caller: RunCaller | undefined;
   readonly outcome: SandboxOutcome;
   readonly calls: readonly CallRecord[];
   /** The job of the sandbox, for the recording. */
@@ -183,7 +185,8 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       const job = world ? plain : deps.recorder.taped(plain);
       const outcome = await (await deps.sandbox.get()).run({ ...job, call: answering(begun) });
       deps.services.ledger.chargeAll(scope, costOf(outcome));
-      return { install, outcome, staged, calls, cause, startedAt, job, modes, meter };
+      const { caller } = leased.input ?? {};
+      return { install, outcome, staged, calls, cause, startedAt, job, modes, meter, caller };
     },
   };
 }

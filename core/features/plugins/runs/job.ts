@@ -1,6 +1,8 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
 import { type Cause, renderEvent, type EventRow } from '../../../kernel/events/event.ts';
 import { authorityGuards, rightsNow } from '../../me/index.ts';
+import { membershipOf } from '../../people/index.ts';
+import { expandScopes } from '../../../kernel/rights/table.ts';
 import {
   type Authority,
   type Authorized,
@@ -21,6 +23,7 @@ import { traitsOf, limitsOf } from '../planning/limits.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { rightsOfInstall } from '../installs/manifest.ts';
 import type { Install } from '../installs/model.ts';
+import { isolateOf } from '../installs/rules.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { stepOf } from '../planning/loops.ts';
 import { stepName } from '../schedules/schedules.ts';
@@ -47,7 +50,7 @@ export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
     // A trial uses separate isolates.
-    installId: world?.isolateId ?? install.id,
+    installId: world?.isolateId ?? isolateOf(install),
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
     handler,
@@ -127,8 +130,8 @@ export interface RunCaller extends Authority {
  * same input.
  */
 export interface RunInput {
-  /** Argument of the handler. */
-  readonly event: Readonly<Record<string, unknown>>;
+  /** Argument of the handler; absent for a run of an event or of a schedule. */
+  readonly event?: Readonly<Record<string, unknown>> | undefined;
   /** Set for a one-time job: the cause of the run that scheduled it. */
   readonly cause?: Cause;
   readonly caller?: RunCaller;
@@ -159,22 +162,54 @@ export async function callerNow(
   return left && callerOf({ authority: authorityOf(caller), ...left });
 }
 
-/** Returns the input with the remaining rights of its caller; `ended` if the caller's credential is no longer valid. */
+/** Reasons why a run must not start: its caller or the owner of its automation lost the rights. */
+export type Authorization = 'caller_gone' | { readonly ownerLost: string };
+
+/**
+ * Returns the input of a run with the remaining rights of its caller. A run of an automation acts for the owner
+ * as well, with the rights that both have.
+ */
 export async function inputNow(
   store: Store,
   scope: Scope,
   run: RunRow,
-  nowMs: number,
-): Promise<RunInput | null | 'ended'> {
+  { install, nowMs }: { readonly install: Install; readonly nowMs: number },
+): Promise<RunInput | null | { readonly refused: Authorization }> {
   const input = inputOf(run);
-  if (!input?.caller) return input;
-  const caller = await callerNow(store, scope, input.caller, nowMs);
-  return caller ? { ...input, caller } : 'ended';
+  const caller = input?.caller && (await callerNow(store, scope, input.caller, nowMs));
+  if (caller === null) return { refused: 'caller_gone' };
+  if (!install.rule) return input && { ...input, ...(caller && { caller }) };
+  const owner = await ownerNow(store, scope, install);
+  if ('ownerLost' in owner) return { refused: owner };
+  return { ...input, caller: caller ? { ...caller, ...rightsOfBoth(caller, owner) } : owner };
 }
 
-/** Guards the commit of a called run: the caller's credential must still be valid. */
-export function callerGuards(scope: Scope, run: RunRow, nowMs: number): Op[] {
-  const caller = inputOf(run)?.caller;
+const rightsOfBoth = (caller: RunCaller, owner: RunCaller) => {
+  const { scopes, narrowed } = commonRights(rightsOfCaller(caller), rightsOfCaller(owner));
+  return { scopes: [...scopes], narrowed: narrowed && [...narrowed] };
+};
+
+/** Returns the owner of an automation with the present rights, or why the automation must not act for them. */
+export async function ownerNow(
+  store: Store,
+  scope: Scope,
+  { rule, grant }: Install,
+): Promise<RunCaller | { readonly ownerLost: string }> {
+  const ownerId = rule?.ownerId ?? null;
+  const membership = ownerId === null ? null : await membershipOf(store, scope, ownerId);
+  if (ownerId === null || !membership)
+    return { ownerLost: 'The owner is no longer a member. Choose another owner, then enable the automation.' };
+  const { name, rights } = membership;
+  const missing = [...expandScopes(grant)].find((one) => !rights.scopes.has(one));
+  if (missing !== undefined)
+    return {
+      ownerLost: `The owner ${name} no longer has the scope ${missing}. Choose another owner, then enable the automation.`,
+    };
+  return callerOf({ authority: { actor: { kind: 'user', id: ownerId, memberId: ownerId, name } }, ...rights });
+}
+
+/** Guards the commit of a run that acts for somebody: the credential must still be valid. */
+export function callerGuards(scope: Scope, caller: RunCaller | undefined, nowMs: number): Op[] {
   return caller ? authorityGuards(scope, caller, nowMs) : [];
 }
 

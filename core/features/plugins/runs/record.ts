@@ -14,6 +14,7 @@ import type { AutomationRun, RunEnd } from '../contract.ts';
 import type { RunDeps } from '../deps.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/model.ts';
+import { isRuleId } from '../installs/rules.ts';
 import type { Registry } from '../installs/registry.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../schedules/one-time-jobs.ts';
@@ -195,14 +196,14 @@ async function withAuthorPositions(
  * changed.
  */
 function writeGuards(
-  { item, run }: LeasedRun,
+  { item }: LeasedRun,
   tried: RunAttempt | null,
   changes: readonly Change[],
   nowMs: number,
 ): readonly Op[] {
   if (changes.length === 0) return [];
   return [
-    ...callerGuards(item.scope, run, nowMs),
+    ...callerGuards(item.scope, tried?.caller, nowMs),
     ...(tried?.staged.reads?.guards(item.scope, changes) ?? []),
   ];
 }
@@ -304,6 +305,7 @@ export function endedRunEvent(
   const data: Static<typeof AutomationRun> = {
     runId: run.id,
     installId: run.install_id,
+    ruleId: isRuleId(run.install_id) ? run.install_id : null,
     pluginId: by.pluginId,
     pluginVersion: by.pluginVersion,
     handler: run.handler,
@@ -349,7 +351,8 @@ export function proposalIn(changes: readonly Change[]): string | null {
 const findPlugin = tenantStatement<PluginName>(
   'plugins.of_run',
   `SELECT plugin_id AS pluginId, coalesce(manifest_json->>'name', plugin_id) AS name FROM plugins
-   WHERE workspace_id = :ws AND id = :id`,
+   WHERE workspace_id = :ws AND id = :id
+   UNION ALL SELECT 'automations', name FROM automations WHERE workspace_id = :ws AND id = :id`,
 );
 
 /** Returns the plugin of a run. @param install install at the last attempt; absent without an attempt */

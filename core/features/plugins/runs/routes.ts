@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../../kernel/http/route.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../../platform/lib/schema.ts';
 import { effectiveMode, requireActive } from '../installs/mode.ts';
-import { installModel } from '../installs/model.ts';
+import { findInstall } from '../installs/rules.ts';
 import { pluginRef, pluginVisibility, runVisibility, steering, steeringRun } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
 import { RunResponse } from './schema.ts';
@@ -83,7 +83,7 @@ async function retryRun(ctx: Context, id: string, work: RunWork): Promise<Change
       'The canceled attempt of this run is still ending. Retry in a few seconds.',
     );
   await requireInput(ctx, row);
-  const install = await installModel.find(ctx, row.install_id);
+  const install = await findInstall(ctx, row.install_id);
   if (!install || install.deletedAt !== null)
     throw new ApiError(
       'conflict',

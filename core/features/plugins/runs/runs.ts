@@ -15,7 +15,7 @@ import type { Spent } from '../budgets/usage.ts';
 import { recordingFacts, type RecordingFacts } from '../recorder/recording.ts';
 import { declared } from '../installs/manifest.ts';
 import { requireActive } from '../installs/mode.ts';
-import { getInstall } from '../installs/installs.ts';
+import { getInstall, getRunner } from '../installs/installs.ts';
 import { progressOf, inputOf } from './job.ts';
 import type { RunEffect } from './effects.ts';
 import type { RunError } from './errors.ts';
@@ -46,7 +46,7 @@ export async function listRuns(
   query: PageParameters & { status?: string },
   activity: RunActivity,
 ) {
-  const { id: installId } = await getInstall(ctx, pluginId);
+  const { id: installId } = await getRunner(ctx, pluginId);
   await activity.storeWork(ctx.scope, installId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'runs',

@@ -26,7 +26,7 @@ const Call = Closed({
   code: nullable(text('Error code; null if the call succeeded.')),
   ms: Type.Number({ description: 'Duration in milliseconds.' }),
 });
-const Effect = Closed({
+export const RunEffectResponse = Closed({
   kind: text('Type of the changed object, such as `issue`.'),
   id: text('Id of the changed object.'),
   action: enumeration('EffectAction', ['create', 'update', 'delete'], 'Change of the object.'),
@@ -59,7 +59,7 @@ const Effect = Closed({
     ),
   ),
 });
-const LogLine = Closed({
+export const LogLine = Closed({
   level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'Level of the log line.'),
   message: text('Message of the log line.'),
   atMs: Type.Number({ description: 'Time in milliseconds since 1970.' }),
@@ -69,7 +69,7 @@ export const RunResponse = namedSchema(
   'Run',
   Closed({
     id: idOf(idPrefixes.run),
-    pluginId: Type.String({ description: 'Id of the install.' }),
+    pluginId: Type.String({ description: 'Id of the install or automation.' }),
     pluginVersion: nullable(text('Plugin version of the last attempt; null if no attempt has ended.')),
     handler: Type.String({ description: 'Event type, or name of the schedule, action or route.' }),
     handlerKind,
@@ -89,7 +89,7 @@ export const RunResponse = namedSchema(
       description: 'Events made by the effects.',
     }),
     calls: Type.Array(Call, { description: 'Host calls of the last attempt.' }),
-    effects: Type.Array(Effect, { description: 'Effects of the run.' }),
+    effects: Type.Array(RunEffectResponse, { description: 'Effects of the run.' }),
     cpuMs: ms('CPU time in milliseconds.'),
     memoryBytes: nullable(Type.Integer({ description: 'Peak memory in bytes.' })),
     wallMs: ms('Duration in milliseconds.'),

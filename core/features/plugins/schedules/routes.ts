@@ -75,7 +75,7 @@ function toScheduledRunResponse(row: OneTimeJobRow, manifest: Install['manifest'
     name: row.name,
     schedule: scheduleOf(row.name),
     dueAt: isoTime(row.due_at),
-    data: isWhole ? (event.data ?? null) : null,
+    data: isWhole ? (event?.data ?? null) : null,
     createdAt: isoTime(row.created_at),
     hasHandler: handlesOneTimeJob(manifest, row.name),
   };

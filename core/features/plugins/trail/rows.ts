@@ -23,7 +23,8 @@ const runsMax = 500;
 const deliveriesMax = 500;
 
 const columns = `${runColumns.map((column) => `r.${column}`).join(', ')}, r.plugin_version AS version,
-  coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
+  coalesce(p.manifest_json->>'name', p.plugin_id,
+    (SELECT a.name FROM automations AS a WHERE a.workspace_id = :ws AND a.id = r.install_id)) AS name,
   (SELECT k.undone_by FROM stored_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
 const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
 

@@ -22,7 +22,8 @@ import {
   type RequestedCode,
   type BacktestRow,
 } from './rows.ts';
-import { asInstalled, type Version } from './versions.ts';
+import { rulesPackage } from '../installs/rules.ts';
+import { asInstalled, type RequestedVersion, type Version } from './versions.ts';
 
 /** Limit of starts, so that a backtest that crashes the server is not restarted forever. */
 const startsMax = 5;
@@ -98,6 +99,13 @@ export function createBacktests(deps: TrialDeps, engine: TrialEngine) {
   };
 }
 
+/** Adds the code of a rule, which is not stored with its backtest. */
+async function withCode(version: RequestedVersion): Promise<RequestedVersion> {
+  if (version.code.code !== '') return version;
+  const { code, sha256 } = await rulesPackage();
+  return { ...version, code: { ...version.code, code, sha256 } };
+}
+
 async function reportOf(
   { sandbox, services: { store } }: TrialDeps,
   on: Omit<Sourcing, 'store'>,
@@ -107,7 +115,7 @@ async function reportOf(
   const stored = await store.readOne(scope, codeOfBacktest, { id: row.id });
   const { installId, versions: requested } = JSON.parse(stored?.package_json ?? '{}') as RequestedCode;
   const { window, runs } = JSON.parse(row.request_json) as BacktestRequest;
-  const versions = requested.map((version, index) =>
+  const versions = (await Promise.all(requested.map(withCode))).map((version, index) =>
     asInstalled(installId, version, { isolateId: index === 0 ? row.id : `${row.id}.${index}` }),
   ) as [Version, ...Version[]];
   const sourcing = { ...on, store };

@@ -12,7 +12,7 @@ import type { AttemptDeps } from '../deps.ts';
 import { contextOf } from '../host-calls/gateway.ts';
 import { matchingTypes } from '../installs/manifest.ts';
 import type { Install } from '../installs/model.ts';
-import { byTypeOf } from '../installs/registry.ts';
+import { byTypeOf } from '../installs/subscriptions.ts';
 import { findCut } from '../planning/loops.ts';
 import { createMatcher } from '../planning/planner.ts';
 import { createAttempts } from '../runs/attempt.ts';
@@ -109,7 +109,7 @@ export function createTrialEngine(deps: TrialDeps): TrialEngine {
       const filterFields = (type: string): FilterFields => deps.filterFields(type, directory);
       const byType = byTypeOf({ log: services.log, filterFields }, [install]);
       return async (event) => {
-        const [subscription] = byType.get(event.type) ?? [];
+        const [subscription] = byType.get(event.type)?.all ?? [];
         if (!subscription) return false;
         const filtered = { envelope: renderEvent(event), searched: createSearched() };
         return matches(scope, subscription, event, filtered);

@@ -108,7 +108,7 @@ export async function gatePlugin(
 }
 
 /** @throws ApiError validation_failed */
-async function windowOf(ctx: Context, { since, until, events }: WindowInput): Promise<EventWindow> {
+export async function windowOf(ctx: Context, { since, until, events }: WindowInput): Promise<EventWindow> {
   const now = ctx.nowMs();
   const untilMs = Math.min(until === undefined ? now : readTime(until, 'until'), now);
   const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : readTime(since, 'since');
@@ -130,13 +130,14 @@ interface Queued extends Pick<RequestedCode, 'versions'>, Omit<BacktestRequest, 
   readonly install: Install | null;
 }
 
-async function queued(
+export async function queued(
   ctx: Context,
   { install, versions, runs, window }: Queued,
-  { backtests }: TrialRules,
+  { backtests }: Pick<TrialRules, 'backtests'>,
 ): Promise<ChangeSet> {
   const open = (await ctx.store.readOne(ctx.scope, openBacktests, {}))?.count ?? 0;
-  if (open >= openMax)
+  // Backtests of rules are bounded by the number of automations.
+  if (open >= openMax && !install?.rule)
     throw new ApiError('conflict', `${open} backtests are open. Wait for one to end, or cancel one.`);
   const { manifest } = versions.at(-1)!.code;
   const grant = [...new Set(versions.flatMap((version) => version.grant))];

@@ -24,12 +24,13 @@ import { ownWrites } from '../host-calls/bridge.ts';
 import { CallError, principalOf } from '../host-calls/gateway.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { probationRuns, probationSentence } from '../installs/mode.ts';
-import { installModel, type Install } from '../installs/model.ts';
+import type { Install } from '../installs/model.ts';
+import { changeOfInstall, findInstall, nounOf, targetOf } from '../installs/rules.ts';
 import { sendsOutside } from '../installs/rights.ts';
 import { ownValues, ValueError } from '../kv/own.ts';
 import type { Attempts, LeasedRun, RunAttempt, TriedRun } from '../runs/attempt.ts';
 import type { RunEffect } from '../runs/effects.ts';
-import { callerNow, inputNow, inputOf, rightsFor, type RunCaller } from '../runs/job.ts';
+import { callerNow, inputNow, inputOf, rightsFor, type Authorization, type RunCaller } from '../runs/job.ts';
 import { findRun, proposedOp, type RunRow } from '../runs/rows.ts';
 import { ownOneTimeJobs } from '../schedules/own.ts';
 import { divide, isOfOneMode, type Divided } from './modes.ts';
@@ -55,7 +56,7 @@ export function createApplyModes(deps: PluginDeps): ApplyModes {
       return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
     const { scope } = leased.item;
     const again = await askAs(
-      { scope, install: tried.install, cause: tried.cause, caller: inputOf(leased.run)?.caller },
+      { scope, install: tried.install, cause: tried.cause, caller: tried.caller },
       apply,
     );
     return again.refusal ? { changes: [], isAlone: false } : { changes: again.changes, isAlone: true };
@@ -133,6 +134,12 @@ const callerGone = ({ name }: Actor): ReplayOutcome => ({
     `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
   ),
 });
+
+/** Refusal if the caller of a run, or the owner of its automation, lost the rights. */
+const goneOf = (run: RunRow, refused: Authorization): ReplayOutcome =>
+  refused === 'caller_gone'
+    ? callerGone(inputOf(run)!.caller!.actor)
+    : { refusal: new ApiError('forbidden', refused.ownerLost) };
 
 type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
@@ -222,8 +229,8 @@ export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source
     if (!install) return refused('The plugin of this proposal is no longer active.');
     const run = await findRun(store, scope, proposal.runId ?? '');
     if (!run) return refused('The run of this proposal is no longer stored.');
-    const input = await inputNow(store, scope, run, deps.clock.nowMs());
-    if (input === 'ended') return callerGone(inputOf(run)!.caller!.actor);
+    const input = await inputNow(store, scope, run, { install, nowMs: deps.clock.nowMs() });
+    if (input && 'refused' in input) return goneOf(run, input.refused);
     const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
     const { signal } = new AbortController();
     const trying: TriedRun = { run, event, input, signal, item: { scope } };
@@ -249,7 +256,9 @@ export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source
       const install = await installOf(ctx.scope, proposal);
       if (!install) return refused('The plugin of this proposal is no longer active.');
       const run = await findRun(store, ctx.scope, proposal.runId ?? '');
-      const caller = (run && inputOf(run)?.caller) ?? undefined;
+      const input = run && (await inputNow(store, ctx.scope, run, { install, nowMs: deps.clock.nowMs() }));
+      if (input && 'refused' in input) return goneOf(run!, input.refused);
+      const { caller } = input ?? {};
       const again = await askAs({ scope: ctx.scope, install, cause: proposal.cause, caller }, writes);
       if (again.refusal?.code === 'insufficient_scope')
         throw new ApiError(
@@ -278,7 +287,7 @@ export function createPluginSource(deps: PluginDeps, attempts: Attempts): Source
  * admins. The count is a change of the install with an event, so that the audit log names the approver.
  */
 async function countApproval(ctx: Context, installId: string | null): Promise<readonly Change[]> {
-  const install = installId === null ? undefined : await installModel.find(ctx, installId);
+  const install = installId === null ? undefined : await findInstall(ctx, installId);
   if (!install || install.probationLeft === 0) return [];
   const probationLeft = install.probationLeft - 1;
   const counted = countChange(ctx, install, probationLeft);
@@ -298,7 +307,7 @@ export async function takeApprovalsBack(
   const isProposal = ({ id }: { readonly id: string }): boolean => id.startsWith(`${proposal.id}_`);
   const changes: Change[] = [];
   for (const [installId, rows] of Map.groupBy(undone.filter(isProposal), (row) => row.install_id)) {
-    const install = installId === null ? undefined : await installModel.find(ctx, installId);
+    const install = installId === null ? undefined : await findInstall(ctx, installId);
     if (!install || install.probationLeft === 0) continue;
     const proposals = await proposalModel.findMany(
       ctx,
@@ -312,16 +321,18 @@ export async function takeApprovalsBack(
 
 /** Concurrent approvals contend for the install, regardless of their other writes. */
 function countChange(ctx: Context, install: Install, probationLeft: number): readonly Change[] {
-  const change = installModel.update(install, { probationLeft }, ctx.nowMs());
-  return change ? [{ ...change, contends: install.id }] : [];
+  const changed = changeOfInstall(install, { probationLeft }, ctx.nowMs());
+  return changed ? [{ ...changed.change, contends: install.id }] : [];
 }
 
-function endedNote({ id, manifest, pluginId }: Install) {
+function endedNote(install: Install) {
+  const { id, manifest, pluginId, rule } = install;
+  const noun = nounOf(install);
   return {
     kind: 'plugin_probation_ended' as const,
     reason: 'plugin' as const,
-    title: `The plugin ${manifest.name ?? pluginId} is no longer on probation`,
-    body: `The plugin now writes without approval, because people approved ${probationRuns} of its runs. To require approval again, run \`tatami plugins update ${pluginId} --probation\`.`,
-    target: { kind: installModel.name, id },
+    title: `The ${noun} ${manifest.name ?? pluginId} is no longer on probation`,
+    body: `The ${noun} now writes without approval, because people approved ${probationRuns} of its runs. To require approval again, run \`tatami ${noun}s update ${rule ? id : pluginId} --probation\`.`,
+    target: targetOf(install),
   };
 }

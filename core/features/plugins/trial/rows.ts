@@ -56,7 +56,8 @@ export const codeOfBacktest = tenantStatement<{ package_json: string | null }>(
 );
 export const openBacktests = tenantStatement<{ count: number }>(
   'backtests.open',
-  'SELECT count(*) AS count FROM backtests INDEXED BY backtests_open WHERE workspace_id = :ws AND finished_at IS NULL',
+  `SELECT count(*) AS count FROM backtests INDEXED BY backtests_open
+   WHERE workspace_id = :ws AND finished_at IS NULL AND plugin_id <> 'automations'`,
 );
 const start = tenantStatement(
   'backtests.start',

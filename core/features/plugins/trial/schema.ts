@@ -11,7 +11,7 @@ import {
   requestTime,
 } from '../../../platform/lib/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { installSettings, plugin } from '../installs/contract.ts';
+import { installId, installSettings, plugin } from '../installs/contract.ts';
 import { signatureInput } from '../installs/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -220,7 +220,9 @@ const facts = {
     ['backtest', 'gate'],
     '`backtest` for one version over a time window, `gate` to compare two versions on the last runs.',
   ),
-  pluginId: nullable(idOf(plugin.id, 'Id of the install; null if the plugin is not installed.')),
+  pluginId: nullable(
+    installId('Id of the install or automation; null if the plugin is not installed.'),
+  ),
   plugin: Type.String({ description: 'Id of the plugin in its manifest.' }),
   pluginVersion: Type.String({ description: 'Version under test.' }),
   scopes: Type.Array(Type.String(), {

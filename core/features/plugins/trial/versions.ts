@@ -81,7 +81,7 @@ export async function installedVersion(
   return limited(ctx, { code, grant, settings: { ...settings, ...overrides } });
 }
 
-function limited(ctx: Context, version: RequestedVersion): RequestedVersion {
+export function limited(ctx: Context, version: RequestedVersion): RequestedVersion {
   checkSettings(version.code.manifest, version.settings);
   return { ...version, grant: version.grant.filter((scope) => ctx.scopes.has(scope)) };
 }

@@ -181,3 +181,38 @@ function at(entity: unknown, name: string): unknown {
     ? (entity as Record<string, unknown>)[name]
     : undefined;
 }
+
+/** Condition that every matching object meets: one of `values` is among the values that `read` returns. */
+export interface Equality {
+  /** Identifies the values that `read` returns. */
+  readonly key: string;
+  readonly values: readonly FilterValue[];
+  read(entity: unknown): readonly FilterValue[];
+}
+
+/** Returns the equality term of a filter with the fewest values; null if the filter has none. */
+export function equalityOf(filter: Filter, fields: FilterFields): Equality | null {
+  if ('all' in filter) {
+    const terms = filter.all.flatMap((term) => equalityOf(term, fields) ?? []);
+    return terms.toSorted((a, b) => a.values.length - b.values.length)[0] ?? null;
+  }
+  if (!('test' in filter) || filter.test !== 'in' || filter.groups.length !== 1) return null;
+  const [{ way, values }] = filter.groups as [Listing['groups'][number]];
+  const plain = values.filter((value) => typeof value !== 'object');
+  if (plain.length !== values.length || way?.by === 'turn') return null;
+  const place: ValuePath = way ?? { path: fields[filter.field]!.path };
+  const anyAt = valuesOf(place);
+  const isName = way?.by === 'name';
+  return {
+    key: `${place.path} ${place.upTo ?? ''} ${String(isName)}`,
+    values: isName ? plain.map((value) => foldName(String(value))) : plain,
+    read(entity) {
+      const found: FilterValue[] = [];
+      anyAt(entity, (value) => {
+        found.push(isName ? foldName(String(value)) : value);
+        return false;
+      });
+      return found;
+    },
+  };
+}

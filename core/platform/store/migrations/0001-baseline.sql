@@ -776,8 +776,26 @@ CREATE INDEX replays_endpoint ON replays (workspace_id, endpoint_id, created_at,
 -- system: retention.
 CREATE INDEX replays_finished ON replays (finished_at) WHERE finished_at IS NOT NULL;
 
--- # Plugins
+-- # Automations
+-- Rules without code, run by the plugin `automations`. Each counts as an install.
 
+CREATE TABLE automations (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  name TEXT NOT NULL, description TEXT NOT NULL, trigger_json TEXT NOT NULL, conditions_json TEXT NOT NULL,
+  issues_json TEXT, actions_json TEXT NOT NULL,
+  mode TEXT NOT NULL, step_down_json TEXT NOT NULL, owner_id TEXT, state TEXT NOT NULL, state_reason TEXT,
+  revision INTEGER NOT NULL, backtest_id TEXT,
+  version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
+  -- Events up to this one precede the creation or activation.
+  since_sequence INTEGER NOT NULL DEFAULT 0,
+  -- Runs that still have to propose.
+  probation_left INTEGER NOT NULL DEFAULT 0,
+  -- Position of the trigger `unchanged`: time of the last change, and id, of the last issue that was due.
+  due_json TEXT,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- # Plugins
 CREATE TABLE plugins (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   plugin_id TEXT NOT NULL, plugin_version TEXT NOT NULL, sha256 TEXT NOT NULL, manifest_json TEXT NOT NULL,

@@ -1,0 +1,148 @@
+// Compiles a rule for the plugin runtime: the subscriptions, scopes, schedules and hosts of a manifest, and the
+// settings that the plugin `automations` reads.
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import { scopeOfEvent, type ScopeRequests } from '../../kernel/rights/rights.ts';
+import { fieldsOf } from '../../kernel/rights/table.ts';
+import { IssueCreate, IssueMove, IssueUpdate } from '../issues/index.ts';
+import type { Automation } from './model.ts';
+import { ruleOf, type Action, type Conditions, type Rule, type Trigger } from './shape.ts';
+
+/** Subscription of a rule to one event type: a filter, and tests of the change itself. */
+export interface RuleSubscription {
+  readonly filter?: Readonly<Record<string, unknown>>;
+  readonly changed?: readonly string[];
+  readonly from?: Readonly<Record<string, unknown>>;
+  readonly to?: Readonly<Record<string, unknown>>;
+  readonly actor?: Conditions['actor'];
+  readonly time?: Conditions['time'];
+}
+
+/** Name of the schedule of the plugin that the trigger `schedule` uses. */
+export const scheduleName = 'scheduled';
+
+/** Returns true if the data of the events is the issue, so that a filter of issues applies to it. */
+export const showsIssue = (event: EventType): boolean => event.startsWith('issue.');
+
+/**
+ * Returns the subscriptions of a rule by event type.
+ * @param canFilter true if a filter can be tested on events of a type
+ */
+export function subscriptionsOf(
+  { trigger, conditions }: Rule,
+  canFilter: CanFilter,
+): Readonly<Record<string, RuleSubscription>> {
+  if (trigger.type !== 'event') return {};
+  const { event, changed, from, to } = trigger;
+  const filters = [trigger.filter, isMatched(trigger, conditions, canFilter) ? conditions.issue : undefined];
+  const terms = filters.filter((one) => one !== undefined);
+  return {
+    [event]: {
+      ...(terms.length === 0 ? {} : { filter: terms.length === 1 ? terms[0]! : { and: terms } }),
+      ...(changed && { changed }),
+      ...(from && { from }),
+      ...(to && { to }),
+      ...(conditions.actor && { actor: conditions.actor }),
+      ...(conditions.time && { time: conditions.time }),
+    },
+  };
+}
+
+export type CanFilter = (event: EventType, filter: object) => boolean;
+
+/** True if the condition on the issue is tested on the event, before a run exists. */
+function isMatched(trigger: Trigger, { issue }: Conditions, canFilter: CanFilter): boolean {
+  if (trigger.type !== 'event' || !showsIssue(trigger.event)) return false;
+  return issue === undefined || canFilter(trigger.event, issue);
+}
+
+/** Settings of the plugin `automations` for one rule. */
+export function settingsOf(automation: Automation, canFilter: CanFilter, hosts: Hosts) {
+  const rule = ruleOf(automation);
+  const { actor: _, time: __, ...conditions } = rule.conditions;
+  return {
+    rule: { id: automation.id, name: automation.name, version: automation.revision },
+    trigger: rule.trigger,
+    conditions,
+    issues: rule.issues,
+    actions: rule.actions,
+    matched: isMatched(rule.trigger, rule.conditions, canFilter),
+    hosts: Object.fromEntries(
+      hostNamesOf(rule).flatMap((name) => {
+        const host = hosts.get(name);
+        return host ? [[name, { origin: host.origin, secret: host.secret, header: host.header }]] : [];
+      }),
+    ),
+  };
+}
+
+/** Host that an administrator added, by its name. */
+export interface Host {
+  readonly id: string;
+  readonly origin: string;
+  /** Name of the secret; null if the host needs none. */
+  readonly secret: string | null;
+  readonly header: string | null;
+  readonly format: string | null;
+}
+export type Hosts = ReadonlyMap<string, Host>;
+
+export function hostNamesOf({ actions }: Rule): readonly string[] {
+  return [...new Set(actions.flatMap((action) => (action.type === 'http' ? [action.host] : [])))];
+}
+
+/** Returns the scopes that a rule needs, narrowed to the fields that it writes. */
+export function scopesOf(rule: Rule): ScopeRequests {
+  const fields = new Set(rule.actions.flatMap(writtenFieldsOf));
+  const others = new Set(rule.actions.flatMap(otherScopesOf));
+  const { trigger } = rule;
+  if (trigger.type === 'event') others.add(scopeOfEvent(trigger.event));
+  const written = fields.size > 0;
+  if (written) others.delete('issues:read');
+  else others.add('issues:read');
+  return {
+    ...(written ? { 'issues:write': { fields: [...fields].toSorted() } } : {}),
+    ...Object.fromEntries([...others].toSorted().map((scope) => [scope, {}])),
+  };
+}
+
+/** Returns the issue fields that an action writes, by their names in the rights. */
+function writtenFieldsOf(action: Action): readonly string[] {
+  switch (action.type) {
+    case 'set':
+      return fieldsOf({ body: IssueUpdate }, action.fields);
+    case 'add':
+    case 'remove':
+      return [action.field];
+    case 'assign':
+      return fieldsOf({ body: IssueUpdate }, { assigneeId: null });
+    case 'cycle':
+      return fieldsOf({ body: IssueUpdate }, { cycleId: null });
+    case 'move':
+      return fieldsOf({ body: IssueMove }, { team: '', stateId: '' });
+    case 'create':
+      return action.issues.flatMap((one) =>
+        fieldsOf({ body: IssueCreate }, { ...(one as object), team: '', parentId: null }),
+      );
+    case 'relate':
+      return ['type', 'issueId', 'stateId'];
+    case 'subscribe':
+      return ['memberId'];
+    default:
+      return [];
+  }
+}
+
+function otherScopesOf(action: Action): readonly string[] {
+  switch (action.type) {
+    case 'comment':
+      return ['comments:write'];
+    case 'board':
+      return ['boards:write'];
+    case 'release':
+      return ['releases:write'];
+    case 'cycle':
+      return ['cycles:read'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,40 @@
+// Model of automations.
+import { json, plain } from '../../kernel/changes/operations.ts';
+import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
+import { automation } from './contract.ts';
+
+/** Last issue that the trigger `unchanged` fired for: time of its last change, and id. */
+export interface DuePosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+const storedFields = {
+  /**
+   * Sequence of the last event before the automation was created or enabled; it runs on later events. Set by
+   * the database.
+   */
+  sinceSequence: plain<number>('since_sequence'),
+  /** Number of runs that people still have to approve; 0 if the automation is not on probation. */
+  probationLeft: plain<number>('probation_left'),
+  due: json<DuePosition | null>('due_json'),
+};
+export type Automation = EntityOf<typeof automation, typeof storedFields>;
+
+export const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
+
+export const automationModel = modelOf(automation, {
+  stored: storedFields,
+  shows: {
+    probation: () => null,
+    scopes: () => [],
+  },
+  events(before, after) {
+    if (!before) return ['automation.created'];
+    if (after.deletedAt !== null && before.deletedAt === null) return ['automation.deleted'];
+    const isStopped = before.state === 'active' && after.state !== 'active';
+    return isStopped ? ['automation.disabled'] : ['automation.updated'];
+  },
+  follows: { from: 'state', fields: ['stateReason'] },
+  insertExpressions: { since_sequence: lastEvent },
+});

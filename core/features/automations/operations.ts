@@ -1,0 +1,300 @@
+// Creates and changes automations. A new or changed rule is backtested at once; enabling it waits for the
+// backtest. An automation never gets scopes that the caller or its owner lacks.
+import type { Change, ChangeSet } from '../../kernel/changes/change.ts';
+import { sameValue } from '../../kernel/changes/change.ts';
+import { getEntity, removed, requireVersion } from '../../kernel/changes/operations.ts';
+import type { Context } from '../../kernel/context.ts';
+import type { Created, Patch } from '../../kernel/contract/contract.ts';
+import { requireMember } from '../../kernel/rights/rights.ts';
+import { expandScopes } from '../../kernel/rights/table.ts';
+import { storedValuesOf } from '../../kernel/resource/input.ts';
+import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { tenantStatement } from '../../platform/store/statement.ts';
+import { tenantOp, type Op } from '../../platform/store/store.ts';
+import { callingMember, isAdmin, membershipOf } from '../people/index.ts';
+import { requireSound } from './check.ts';
+import { scopesOf } from './compile.ts';
+import { automation, automationsMax } from './contract.ts';
+import { automationModel, lastEvent, type Automation } from './model.ts';
+import type { RuleRuntime } from './runtime.ts';
+import { requireShape, ruleOf } from './shape.ts';
+
+/** Number of approved runs that end a probation. */
+const probationRuns = 20;
+
+type Probation = { readonly probation?: boolean };
+export type AutomationInput = Created<typeof automation> & Probation;
+export type AutomationPatch = Patch<typeof automation> & Probation;
+
+const ruleFields = ['trigger', 'conditions', 'issues', 'actions'] as const;
+
+const count = tenantStatement<{ count: number }>(
+  'automations.count',
+  'SELECT count(*) AS count FROM automations WHERE workspace_id = :ws AND deleted_at IS NULL',
+);
+/** Events that happened while an automation did not run are not delivered later. */
+const startNow = tenantStatement(
+  'automations.start_now',
+  `UPDATE automations SET since_sequence = ${lastEvent}, due_json = NULL WHERE workspace_id = :ws AND id = :id`,
+);
+
+/**
+ * Apps outlive neither their grant nor their member, but an automation would outlive both, so that a person
+ * has to approve what an app requests.
+ * @throws ApiError forbidden
+ */
+function requirePersonOrProposal({ authority, resolved }: Context): void {
+  if (authority.actor.kind !== 'app' || resolved) return;
+  throw new ApiError(
+    'forbidden',
+    'An app can only propose changes of automations. Send the request with `Tatami-Mode: propose`.',
+  );
+}
+
+/** @throws ApiError forbidden unless the caller is the owner or an admin */
+async function requireOwner(ctx: Context, { ownerId }: Automation): Promise<void> {
+  requirePersonOrProposal(ctx);
+  if (ownerId !== null && ctx.authority.actor.memberId === ownerId) return;
+  if (isAdmin(await callingMember(ctx))) return;
+  throw new ApiError(
+    'forbidden',
+    'Only the owner of the automation or an admin can change it. Duplicate it to change a copy.',
+  );
+}
+
+/** @throws ApiError forbidden, validation_failed for an owner other than the caller */
+async function requireOwnership(ctx: Context, ownerId: string): Promise<void> {
+  if (ctx.authority.actor.memberId === ownerId) return;
+  if (!isAdmin(await callingMember(ctx)))
+    throw new ApiError(
+      'forbidden',
+      'Only an admin can make another member the owner of an automation. Leave out `ownerId`, or ask an admin.',
+    );
+}
+
+/**
+ * Requires that the caller and the owner have the scopes of the rule.
+ * @throws ApiError forbidden
+ */
+async function requireScopes(ctx: Context, after: Pick<Automation, 'ownerId'> & Automation): Promise<void> {
+  const scopes = [...expandScopes(Object.keys(scopesOf(ruleOf(after))))];
+  const missing = scopes.filter((scope) => !ctx.scopes.has(scope));
+  if (missing.length > 0)
+    throw new ApiError(
+      'forbidden',
+      `The automation needs scopes that you do not have: ${missing.join(', ')}. Remove the actions that need them, or use another key.`,
+    );
+  const membership = after.ownerId === null ? null : await membershipOf(ctx.store, ctx.scope, after.ownerId);
+  if (!membership)
+    throw invalidField('ownerId', 'not_found', {
+      why: 'The owner is no longer a member.',
+      fix: 'Choose a member of the workspace as the owner.',
+    });
+  const lost = scopes.filter((scope) => !membership.rights.scopes.has(scope));
+  if (lost.length > 0)
+    throw new ApiError(
+      'forbidden',
+      `The owner ${membership.name} lacks scopes that the automation needs: ${lost.join(', ')}. Choose another owner.`,
+    );
+}
+
+/** @throws ApiError conflict if the workspace has too many automations */
+async function requireCapacity(ctx: Context): Promise<void> {
+  const { count: existing = 0 } = (await ctx.store.readOne(ctx.scope, count, {})) ?? {};
+  if (existing >= automationsMax)
+    throw new ApiError(
+      'conflict',
+      `A workspace can have ${automationsMax} automations. Delete one that is no longer needed.`,
+    );
+}
+
+async function checked(ctx: Context, after: Automation, runtime: RuleRuntime): Promise<void> {
+  requireShape(after);
+  await requireSound(ctx, after, runtime);
+  await requireScopes(ctx, after);
+}
+
+const changeSet = (
+  ctx: Context,
+  change: (Change & { readonly after: Automation }) | null,
+  after: Automation,
+  more: { readonly ops?: readonly Op[]; readonly backtest?: BacktestFacts | null; readonly status?: 200 | 201 },
+): ChangeSet => ({
+  changes: change ? [change] : [],
+  ops: more.ops ?? [],
+  body: { ...automationModel.toResponse(after, ctx), backtest: more.backtest ?? null },
+  status: more.status ?? 200,
+});
+
+export interface BacktestFacts {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** @throws ApiError validation_failed, forbidden, conflict */
+export async function createAutomation(
+  ctx: Context,
+  { probation = true, ...body }: AutomationInput,
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  requirePersonOrProposal(ctx);
+  await requireCapacity(ctx);
+  const now = ctx.nowMs();
+  const values = storedValuesOf(ctx, automation, 'create', body) as Partial<Automation>;
+  const ownerId = values.ownerId ?? requireMember(ctx);
+  await requireOwnership(ctx, ownerId);
+  const draft: Omit<Automation, 'version'> = {
+    ...defaults,
+    ...values,
+    id: ctx.ids.next(automation.id),
+    ownerId,
+    probationLeft: probation ? probationRuns : 0,
+    createdAt: now,
+    updatedAt: now,
+  } as Omit<Automation, 'version'>;
+  await checked(ctx, { ...draft, version: 1 }, runtime);
+  const backtest = await runtime.backtest(ctx, { ...draft, version: 1 });
+  const change = automationModel.create({ ...draft, backtestId: backtest.id });
+  const set = changeSet(ctx, change, change.after, { ...backtest, backtest, status: 201 });
+  return { ...set, location: `${ctx.baseUrl}/api/v1/${automation.path}/${draft.id}` };
+}
+
+const defaults = {
+  description: '',
+  conditions: {},
+  issues: null,
+  mode: 'apply',
+  stepDown: { share: 0.3, days: 14, least: 5 },
+  state: 'paused',
+  stateReason: 'The automation has not been enabled yet.',
+  revision: 1,
+  backtestId: null,
+  due: null,
+  sinceSequence: 0,
+  deletedAt: null,
+} as const;
+
+/**
+ * A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision
+ * at once, on probation if it writes without approval.
+ * @throws ApiError not_found, validation_failed, forbidden, precondition_failed
+ */
+export async function updateAutomation(
+  ctx: Context,
+  id: string,
+  { probation, ...body }: AutomationPatch,
+  ifMatch: number | null,
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  const before = await getEntity(ctx, automationModel, id);
+  requireVersion(before, ifMatch);
+  await requireOwner(ctx, before);
+  const values = storedValuesOf(ctx, automation, 'update', body) as Partial<Automation>;
+  if (values.ownerId === null)
+    throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
+  if (values.ownerId !== undefined && values.ownerId !== before.ownerId)
+    await requireOwnership(ctx, values.ownerId);
+  const isOther = ruleFields.some((field) => field in values && !sameValue(values[field], before[field]));
+  const draft: Automation = {
+    ...before,
+    ...values,
+    ...(probation === undefined ? {} : { probationLeft: probation ? probationRuns : 0 }),
+    ...(isOther ? { revision: before.revision + 1, due: null } : {}),
+  };
+  if (isOther || draft.ownerId !== before.ownerId) await checked(ctx, draft, runtime);
+  if (!isOther) return applied(ctx, before, draft, runtime);
+  const backtest = await runtime.backtest(ctx, draft);
+  const needsProbation = before.state === 'active' && draft.mode === 'apply' && probation === undefined;
+  return applied(
+    ctx,
+    before,
+    { ...draft, backtestId: backtest.id, ...(needsProbation ? { probationLeft: probationRuns } : {}) },
+    runtime,
+    backtest,
+  );
+}
+
+async function applied(
+  ctx: Context,
+  before: Automation,
+  after: Automation,
+  runtime: RuleRuntime,
+  backtest?: BacktestFacts & { readonly ops: readonly Op[] },
+): Promise<ChangeSet> {
+  const change = automationModel.update(before, after, ctx.nowMs());
+  const stateOps = change ? await runtime.stateOps(ctx, change.after) : [];
+  return changeSet(ctx, change, change?.after ?? before, {
+    ops: [...(backtest?.ops ?? []), ...stateOps],
+    backtest: backtest ?? null,
+  });
+}
+
+/** @throws ApiError not_found, forbidden, precondition_failed */
+export async function deleteAutomation(
+  ctx: Context,
+  id: string,
+  ifMatch: number | null,
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  const before = await getEntity(ctx, automationModel, id);
+  await requireOwner(ctx, before);
+  const set = removed(ctx, automationModel, before, ifMatch);
+  const [change] = set.changes;
+  return change ? { ...set, ops: await runtime.stateOps(ctx, change.after as Automation) } : set;
+}
+
+/**
+ * Enables an automation, once the backtest of its revision has ended or with `force`.
+ * @throws ApiError not_found, conflict, forbidden
+ */
+export async function enableAutomation(
+  ctx: Context,
+  id: string,
+  { force = false }: { readonly force?: boolean },
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  const before = await getEntity(ctx, automationModel, id);
+  await requireOwner(ctx, before);
+  await checked(ctx, before, runtime);
+  const status = before.backtestId === null ? null : await runtime.backtestStatus(ctx, before.backtestId);
+  if (!force && (status === 'queued' || status === 'running'))
+    throw new ApiError(
+      'conflict',
+      'The backtest of this revision has not ended. Read its report first, or send `"force": true`.',
+    );
+  const change = automationModel.update(before, { state: 'active', stateReason: null }, ctx.nowMs());
+  const ops = change
+    ? [tenantOp(ctx.scope, startNow, { id }), ...(await runtime.stateOps(ctx, change.after))]
+    : [];
+  const backtest = before.backtestId === null ? null : { id: before.backtestId, status: status ?? 'removed' };
+  return changeSet(ctx, change, change?.after ?? before, { ops, backtest });
+}
+
+/** Anyone who can write automations may stop one. @throws ApiError not_found */
+export async function disableAutomation(ctx: Context, id: string, runtime: RuleRuntime): Promise<ChangeSet> {
+  const before = await getEntity(ctx, automationModel, id);
+  const stateReason = `${ctx.actor.name} paused the automation.`;
+  const change =
+    before.state === 'paused'
+      ? null
+      : automationModel.update(before, { state: 'paused', stateReason }, ctx.nowMs());
+  const ops = change ? await runtime.stateOps(ctx, change.after) : [];
+  return changeSet(ctx, change, change?.after ?? before, { ops });
+}
+
+/** Creates a paused copy that the caller owns. @throws ApiError not_found, conflict, forbidden */
+export async function duplicateAutomation(
+  ctx: Context,
+  id: string,
+  { name }: { readonly name?: string },
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  const { description, trigger, conditions, issues, actions, mode, stepDown, ...original } = await getEntity(
+    ctx,
+    automationModel,
+    id,
+  );
+  const copy = { description, trigger, conditions, issues, actions, mode, stepDown };
+  return createAutomation(ctx, { ...copy, name: name ?? `${original.name} (copy)`.slice(0, 120) }, runtime);
+}
+

@@ -1,0 +1,179 @@
+// Routes of automations. `runtime` passes in the plugin runtime that they need.
+import { Type } from 'typebox';
+import type { Context } from '../../kernel/context.ts';
+import { createBodyWith, responseProperties, updateBodyWith } from '../../kernel/contract/schemas.ts';
+import { defineRoute, type Route } from '../../kernel/http/route.ts';
+import { defineResource } from '../../kernel/resource/define.ts';
+import { getEntity } from '../../kernel/changes/operations.ts';
+import { Closed, idOf, line, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { issue } from '../issues/contract.ts';
+import { automation } from './contract.ts';
+import { automationModel } from './model.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  disableAutomation,
+  duplicateAutomation,
+  enableAutomation,
+  updateAutomation,
+  type AutomationInput,
+  type AutomationPatch,
+} from './operations.ts';
+import type { RuleRuntime } from './runtime.ts';
+
+const probation = Type.Optional(
+  Type.Boolean({
+    description:
+      'True to require approval of the writes until people have approved 20 runs; false to end that. Default true for a new automation.',
+  }),
+);
+const AutomationCreate = namedSchema('AutomationCreate', createBodyWith(automation, { probation }));
+const AutomationUpdate = namedSchema('AutomationUpdate', updateBodyWith(automation, { probation }));
+const AutomationAnswer = namedSchema(
+  'AutomationWithBacktest',
+  Closed({
+    ...responseProperties(automation),
+    backtest: nullable(
+      Closed(
+        {
+          id: idOf(idPrefixes.backtest),
+          status: Type.String({ description: 'Status of the backtest.' }),
+        },
+        { description: 'Backtest of the present revision; null if the request started none.' },
+      ),
+    ),
+  }),
+);
+const Enable = Closed({
+  force: Type.Optional(Type.Boolean({ description: 'True to enable before the backtest has ended.' })),
+});
+const Duplicate = Closed({ name: Type.Optional(line(120, 'Name of the copy.')) });
+const RunInput = Closed({
+  issue: Type.Optional(
+    Type.Unsafe<string>({ ...nameOf(issue), description: 'Issue to run on; absent if the rule selects issues.' }),
+  ),
+});
+
+const params = Closed({ id: idOf(automation.id) });
+const write = { scope: 'automations:write', limit: 'write', params } as const;
+
+export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
+  return defineResource(automation, automationModel, {
+    operations: {
+      delete: (ctx, id, ifMatch) => deleteAutomation(ctx, id, ifMatch, runtime),
+    },
+    routes: [...changingRoutes(runtime), ...stateRoutes(runtime), ...runRoutes(runtime)],
+  }).routes;
+}
+
+function changingRoutes(runtime: RuleRuntime): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/automations',
+      name: 'automations.create',
+      summary: 'Create an automation, paused, and start its backtest',
+      description:
+        'The backtest reports what the automation would have done in the last 90 days. Enable the automation once it has ended.',
+      scope: 'automations:write',
+      limit: 'write',
+      body: AutomationCreate,
+      example: automation.examples.create as object as AutomationInput,
+      errors: ['forbidden', 'conflict'],
+      responses: { 201: AutomationAnswer },
+      write: (ctx, { body }) => createAutomation(ctx, body as AutomationInput, runtime),
+    }),
+    defineRoute({
+      ...write,
+      method: 'PATCH',
+      path: '/api/v1/automations/{id}',
+      name: 'automations.update',
+      summary: 'Change an automation',
+      description:
+        'A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision at once, on probation unless `probation` is given.',
+      body: AutomationUpdate,
+      example: automation.examples.update as AutomationPatch,
+      errors: ['forbidden'],
+      responses: { 200: AutomationAnswer },
+      write: (ctx, { params: { id }, body, ifMatch }) =>
+        updateAutomation(ctx, id, body as AutomationPatch, ifMatch, runtime),
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/duplicate',
+      name: 'automations.duplicate',
+      summary: 'Create a paused copy of an automation',
+      body: Duplicate,
+      example: { name: 'Triage urgent bugs of the web team' },
+      errors: ['forbidden', 'conflict'],
+      responses: { 201: AutomationAnswer },
+      write: (ctx, { params: { id }, body }) => duplicateAutomation(ctx, id, body, runtime),
+    }),
+  ];
+}
+
+function stateRoutes(runtime: RuleRuntime): Route[] {
+  return [
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/enable',
+      name: 'automations.enable',
+      summary: 'Enable an automation',
+      description: 'It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true.',
+      body: Enable,
+      example: { force: true },
+      errors: ['conflict', 'forbidden'],
+      responses: { 200: AutomationAnswer },
+      write: (ctx, { params: { id }, body }) => enableAutomation(ctx, id, body, runtime),
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/disable',
+      name: 'automations.disable',
+      summary: 'Pause an automation',
+      description: 'Runs that have not started are canceled.',
+      responses: { 200: AutomationAnswer },
+      write: (ctx, { params: { id } }) => disableAutomation(ctx, id, runtime),
+    }),
+  ];
+}
+
+function runRoutes(runtime: RuleRuntime): Route[] {
+  const { run } = runtime;
+  const find = (ctx: Context, id: string) => getEntity(ctx, automationModel, id);
+  return [
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/run',
+      name: 'automations.run',
+      summary: 'Run an automation now',
+      description:
+        'The run has the rights that the caller, the owner and the automation have in common. It tests the conditions, not the trigger. The request waits up to 5 seconds for the run.',
+      body: RunInput,
+      example: { issue: 'ENG-1' },
+      errors: ['conflict', 'quota_exceeded'],
+      responses: runtime.runResponses,
+      write: async (ctx, { params: { id }, body }) => run(ctx, await find(ctx, id), body),
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/simulate',
+      name: 'automations.simulate',
+      summary: 'Show what an automation would do now',
+      description:
+        'Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too.',
+      body: RunInput,
+      example: { issue: 'ENG-1' },
+      errors: ['conflict', 'quota_exceeded'],
+      responses: { 200: runtime.simulation },
+      write: async (ctx, { params: { id }, body }) => runtime.simulate(ctx, await find(ctx, id), body),
+    }),
+  ];
+}
+

@@ -1,0 +1,40 @@
+// Functions of the plugin runtime that operations of automations need.
+import type { TSchema } from 'typebox';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import type { Context } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
+import type { FilterFields } from '../../platform/lib/filter/filter.ts';
+import type { Directory } from '../../kernel/context.ts';
+import type { Op } from '../../platform/store/store.ts';
+import type { Automation } from './model.ts';
+
+/** Issue to run on; absent for an automation that selects issues. */
+export interface RunSubject {
+  readonly issue?: string;
+}
+
+export interface RuleRuntime {
+  readonly checkFilter: CheckFilter;
+  readonly filterFields: (eventType: EventType, directory?: Directory) => FilterFields;
+  /** Returns why a template cannot be used, with what to do; null if it can. */
+  readonly checkTemplate: (text: string) => string | null;
+  /** Returns the ops that update the schedules and other rows to the state of an automation. */
+  stateOps(ctx: Context, after: Automation): Promise<readonly Op[]>;
+  /** Queues the backtest of a rule, in place of an open one of the same automation. */
+  backtest(
+    ctx: Context,
+    automation: Automation,
+    days?: number,
+  ): Promise<{ readonly id: string; readonly status: string; readonly ops: readonly Op[] }>;
+  /** Returns null if the backtest is no longer stored. */
+  backtestStatus(ctx: Context, id: string): Promise<string | null>;
+  /** Response schemas of `run`, by status. */
+  readonly runResponses: Readonly<Record<200 | 202, TSchema>>;
+  /** Response schema of `simulate`. */
+  readonly simulation: TSchema;
+  /** Runs an automation on an issue, or on the issues that it selects, and waits for the result. */
+  run(ctx: Context, automation: Automation, input: RunSubject): Promise<ChangeSet>;
+  /** Returns what `run` would do, without effects. */
+  simulate(ctx: Context, automation: Automation, input: RunSubject): Promise<ChangeSet>;
+}

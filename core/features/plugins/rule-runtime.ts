@@ -1,0 +1,159 @@
+// Functions of the plugin runtime for the operations of automations.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../kernel/changes/change.ts';
+import type { Context } from '../../kernel/context.ts';
+import { Closed, namedSchema, nullable } from '../../platform/lib/schema.ts';
+import { idPrefixes } from '../../platform/lib/ids.ts';
+import { dayMs } from '../../platform/lib/time/time.ts';
+import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { ruleOf, type Automation, type CanFilter, type RuleRuntime } from '../automations/index.ts';
+import type { AttemptDeps } from './deps.ts';
+import { callActionOf, targetOf, type ActionWork } from './inbound/actions.ts';
+import type { StateOps } from './installs/disable.ts';
+import { installOfRule, rulesPackage } from './installs/rules.ts';
+import { isTestable } from './installs/subscriptions.ts';
+import type { Install } from './installs/model.ts';
+import { createAttempts, usageOf } from './runs/attempt.ts';
+import { previewEffects } from './runs/effects.ts';
+import { callerOf, inputNow, type RunInput } from './runs/job.ts';
+import { queuedRow } from './runs/rows.ts';
+import { LogLine, RunEffectResponse, RunResponse } from './runs/schema.ts';
+import type { Backtests } from './trial/backtests.ts';
+import { queued, windowOf } from './trial/operations.ts';
+import { endBacktestOp, findBacktest } from './trial/rows.ts';
+import { limited } from './trial/versions.ts';
+import { uninterrupted } from './trial/world.ts';
+
+const backtestDays = 90;
+
+const Simulation = namedSchema(
+  'AutomationSimulation',
+  Closed({
+    effects: Type.Array(RunEffectResponse, { description: 'Effects that the run would have.' }),
+    logs: Type.Array(LogLine, { description: 'Lines that explain unmet conditions.' }),
+    error: nullable(
+      Closed({
+        code: Type.String({ description: 'Error code.' }),
+        message: Type.String({ description: 'Error message.' }),
+      }),
+    ),
+  }),
+);
+
+interface RuleWork extends ActionWork {
+  readonly backtests: Backtests;
+  readonly stateOps: StateOps;
+}
+
+/** Ports other than those of runs. */
+type Checks = Pick<RuleRuntime, 'checkFilter' | 'filterFields' | 'checkTemplate'>;
+
+export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Checks): RuleRuntime {
+  const installOf = async (ctx: Context, automation: Automation): Promise<Install> => {
+    const canFilter: CanFilter = (type, filter) =>
+      isTestable(filter, checks.filterFields(type, ctx.directory));
+    return installOfRule(automation, await rulesPackage(), { canFilter, hosts: new Map() });
+  };
+  return {
+    ...checks,
+    runResponses: { 200: RunResponse, 202: RunResponse },
+    simulation: Simulation,
+    stateOps: async (ctx, after) => work.stateOps(await installOf(ctx, after), ctx),
+    async backtest(ctx, automation, days = backtestDays) {
+      const install = await installOf(ctx, automation);
+      const { manifest, sha256, grant, settings } = install;
+      const version = limited(ctx, { code: { manifest, sha256, code: '' }, grant, settings });
+      const since = new Date(ctx.nowMs() - days * dayMs).toISOString();
+      const window = await windowOf(ctx, { since });
+      const set = await queued(ctx, { install, versions: [version], runs: null, window }, work);
+      const { id, status } = set.body as { readonly id: string; readonly status: string };
+      return { id, status, ops: [...(await endOpenOps(ctx, automation, work.backtests)), ...(set.ops ?? [])] };
+    },
+    backtestStatus: async (ctx, id) =>
+      (await ctx.store.readOne(ctx.scope, findBacktest, { id }))?.status ?? null,
+    async run(ctx, automation, { issue }) {
+      const { handler, target } = calledOf(automation, issue);
+      return callActionOf(ctx, await installOf(ctx, automation), handler, target, work);
+    },
+    async simulate(ctx, automation, { issue }) {
+      const install = { ...(await installOf(ctx, automation)), state: 'active' as const };
+      const { handler, target } = calledOf(automation, issue);
+      const kind = handler === 'run' ? 'issue' : 'none';
+      const input: RunInput = {
+        event: {
+          action: handler,
+          target: await targetOf(ctx, install, kind, target.target, work),
+          input: {},
+          caller: ctx.actor,
+        },
+        caller: callerOf(ctx),
+      };
+      return {
+        changes: [],
+        body: { effects: [], logs: [], error: null },
+        completed: async () => ({ body: await simulated(deps, ctx, install, handler, input) }),
+      } satisfies ChangeSet;
+    },
+  };
+}
+
+/** Ends an open backtest of an earlier revision. */
+async function endOpenOps(ctx: Context, { backtestId: id }: Automation, backtests: Backtests) {
+  const row = id === null ? undefined : await ctx.store.readOne(ctx.scope, findBacktest, { id });
+  if (!row || row.finished_at !== null) return [];
+  return [
+    endBacktestOp(ctx.scope, row.id, { status: 'canceled', now: ctx.nowMs() }),
+    backtests.queue.remove(ctx.scope, row.id),
+  ];
+}
+
+/** Returns the action that runs a rule, and its target. @throws ApiError validation_failed */
+function calledOf(automation: Automation, issue: string | undefined) {
+  if (issue !== undefined) return { handler: 'run', target: { target: issue } };
+  if (ruleOf(automation).issues === null)
+    throw invalidField('issue', 'required', 'Give the id or identifier of an issue, such as ENG-1.');
+  return { handler: 'start', target: {} };
+}
+
+async function simulated(
+  deps: AttemptDeps,
+  ctx: Context,
+  install: Install,
+  handler: string,
+  input: RunInput,
+) {
+  const { scope } = ctx;
+  const id = ctx.ids.next(idPrefixes.run);
+  const run = queuedRow(
+    {
+      id,
+      installId: install.id,
+      handler: { kind: 'action', name: handler },
+      orderKey: id,
+      sequence: ctx.nowMs(),
+      eventId: null,
+      rootEventId: null,
+      depth: 0,
+      mode: 'simulate',
+      inputJson: JSON.stringify(input),
+    },
+    ctx.nowMs(),
+  );
+  const authorized = await inputNow(ctx.store, scope, run, { install, nowMs: ctx.nowMs() });
+  if (authorized && 'refused' in authorized)
+    throw new ApiError('forbidden', authorized.refused === 'caller_gone' ? undefined : authorized.refused.ownerLost);
+  const attempts = createAttempts(deps);
+  const { signal } = new AbortController();
+  try {
+    const { outcome, staged } = await uninterrupted(signal, () =>
+      attempts.make({ run, event: undefined, input: authorized, signal, item: { scope } }, { ...install, mode: 'simulate' }),
+    );
+    const { logs } = usageOf(outcome);
+    if (outcome.status !== 'succeeded')
+      return { effects: [], logs, error: { code: 'failed', message: outcome.message } };
+    const at = { scope, directory: await deps.directoryOf(scope) };
+    return { effects: await previewEffects(deps, at, staged.changes, () => 'simulated'), logs, error: null };
+  } finally {
+    attempts.forget(id);
+  }
+}
