@@ -1,19 +1,33 @@
 // Actions on one issue: its fields, team, comments, relations and new issues. The others are in assign.ts,
 // planning.ts and outside.ts.
-import { type CommentCreate, Drop, type IssueCreate, type IssueMove, type IssuePatch } from '@tatami/sdk/plugin';
+import {
+  type CommentCreate,
+  Drop,
+  type IssueCreate,
+  type IssueMove,
+  type IssuePatch,
+} from '@tatami/sdk/plugin';
 import { assign, subscribe } from './assign.ts';
-import { failing } from './failure.ts';
+import { namedError } from './failure.ts';
 import { callPlugin, send } from './outside.ts';
 import { moveCard, planCycle, planRelease } from './planning.ts';
-import { nameOf, type Action, type ActionType, type Relative, type RelationType, type RuleIssue } from './rule.ts';
+import {
+  nameOf,
+  type Action,
+  type ActionType,
+  type Relative,
+  type RelationType,
+  type RuleIssue,
+} from './rule.ts';
 import { callOf, requireIssue, type RuleRun } from './run.ts';
-import { renderAll, type TemplateScope } from './template.ts';
+import { hasTemplate, renderAll, type TemplateScope } from './template.ts';
 
 /** Issue of the rule, with the relatives that its actions act on. */
 export interface Target {
   readonly issue: RuleIssue | null;
   readonly relatives: ReadonlyMap<Relative, readonly RuleIssue[]>;
-  readonly scope: TemplateScope;
+  /** Names that templates can use. */
+  scope(): TemplateScope;
 }
 
 /** An action on one issue. */
@@ -50,11 +64,15 @@ const performs: { readonly [Type in ActionType]: Perform<Type> } = {
 };
 
 /** @throws Drop, PluginError with the number and type of the action, and the issue */
-export function perform(run: RuleRun, step: Step): Promise<void> {
-  const { label, issue } = step;
-  const act = performs[step.action.type] as Perform<ActionType> | undefined;
+export async function perform(run: RuleRun, step: Step): Promise<void> {
+  const { label, issue, action } = step;
+  const act = performs[action.type] as Perform<ActionType> | undefined;
   if (!act) throw new Drop(`${label}: the action type is unknown. Update the rule.`);
-  return failing(issue ? `${label} on ${nameOf(issue)}` : label, () => act(run, step));
+  try {
+    await act(run, step);
+  } catch (error) {
+    throw namedError(issue ? `${label} on ${nameOf(issue)}` : label, error);
+  }
 }
 
 /** Returns the largest number of calls that an action makes for one issue. */
@@ -81,9 +99,9 @@ export function costOf(action: Action): number {
   }
 }
 
-/** Renders a part of an action; lists and objects of other objects become their ids. */
-export function inputOf(step: Step, value: unknown, part: string): unknown {
-  return idsIn(renderAll(value, step.target.scope, `${step.label}, ${part}`));
+/** Renders a part of an action. Objects that templates copy from other issues, and lists of them, become ids. */
+export function inputOf({ label, target }: Step, value: unknown, part: string): unknown {
+  return hasTemplate(value) ? idsIn(renderAll(value, target.scope, `${label}, ${part}`)) : value;
 }
 
 /** Renders a part of an action that must be a text. @throws Drop */
@@ -91,10 +109,12 @@ export function textOf(step: Step, value: unknown, part: string): string {
   const text = inputOf(step, value, part);
   if (typeof text === 'string' && text !== '') return text;
   if (typeof text === 'number') return String(text);
-  throw new Drop(`${step.label}, ${part}: the template yields no text. Use a value that every issue has, or the filter default.`);
+  throw new Drop(
+    `${step.label}, ${part}: the template yields no text. Use a value that every issue has, or the filter default.`,
+  );
 }
 
-/** Replaces references such as `{ id, name }`, which templates copy from other issues, by their ids. */
+/** Replaces references such as `{ id, name }` by their ids. */
 function idsIn(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(idsIn);
@@ -122,7 +142,8 @@ async function changeList(run: RuleRun, step: Step<'add' | 'remove'>): Promise<v
   // The read includes earlier writes of the run.
   const { fields = {} } = await callOf(run).issues.get(id, { fields: 'fields' });
   const before = [fields[key] ?? []].flat();
-  const after = type === 'add' ? [...new Set([...before, ...values])] : before.filter((one) => !values.includes(one));
+  const after =
+    type === 'add' ? [...new Set([...before, ...values])] : before.filter((one) => !values.includes(one));
   if (after.length === before.length) return;
   await callOf(run).issues.update(id, { fields: { [key]: after as string[] } });
 }
@@ -159,7 +180,8 @@ async function hasComment(run: RuleRun, issueId: string, body: string): Promise<
     });
     const isOwn = data.some(
       ({ author, body: text }) =>
-        text.trim() === body.trim() && (author.id === id || (author.kind === 'plugin' && author.name === name)),
+        text.trim() === body.trim() &&
+        (author.id === id || (author.kind === 'plugin' && author.name === name)),
     );
     if (isOwn) return true;
     after = pageInfo.endCursor;

@@ -27,7 +27,8 @@ export async function assign(run: RuleRun, step: Step<'assign'>): Promise<void> 
 /** @throws Drop without members */
 function membersOf(step: Step, values: readonly string[]): readonly string[] {
   const members = [inputOf(step, values, 'members')].flat(2).filter((one) => typeof one === 'string');
-  if (members.length === 0) throw new Drop(`${step.label}: the rule names no member. Add one to \`members\`.`);
+  if (members.length === 0)
+    throw new Drop(`${step.label}: the rule names no member. Add one to \`members\`.`);
   return members;
 }
 

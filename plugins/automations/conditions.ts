@@ -16,7 +16,7 @@ export async function unmetCondition(
 ): Promise<string | null> {
   const { conditions } = run.ctx.settings;
   const { parent, subIssues, relations } = conditions;
-  if (!issue) return hasAny(conditions) ? 'the trigger has no issue.' : null;
+  if (!issue) return 'the trigger has no issue.';
   if (parent?.exists === false && issue.parent) return 'it has a parent.';
   if (parent && parent.exists !== false && !issue.parent) return 'it has no parent.';
   if (conditions.issue && !matched && !(await isAmong(run, { id: issue.id }, conditions.issue)))
@@ -27,10 +27,6 @@ export async function unmetCondition(
   if (unmet) return unmet;
   if (!relations) return null;
   return unmetMatch(run, await relatedQuery(run, issue, relations.type), relations, 'related issue');
-}
-
-function hasAny({ issue, parent, subIssues, relations }: Conditions): boolean {
-  return (issue ?? parent ?? subIssues ?? relations) !== undefined;
 }
 
 function isAmong(run: RuleRun, one: IssueFilter, filter: IssueFilter): Promise<boolean> {

@@ -19,7 +19,8 @@ export async function failing<Result>(part: string, act: () => Promise<Result>):
   }
 }
 
-function namedError(part: string, error: unknown): unknown {
+/** Returns an error of a call with the part of the rule that made it, and other errors unchanged. */
+export function namedError(part: string, error: unknown): unknown {
   if (!(error instanceof PluginError) || error instanceof Drop) return error;
   const message = `${part}: ${error.message}`;
   return permanent.has(error.code) ? new Drop(message) : new PluginError(message, error.code);

@@ -16,17 +16,25 @@ export async function send(run: RuleRun, step: Step<'http'>): Promise<void> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(action.headers ?? {}))
     headers[name.toLowerCase()] = textOf(step, value, `headers.${name}`);
-  if (body !== undefined) headers['content-type'] ??= typeof body === 'string' ? 'text/plain' : 'application/json';
+  if (body !== undefined)
+    headers['content-type'] ??= typeof body === 'string' ? 'text/plain' : 'application/json';
   Object.assign(headers, secretOf(run.ctx, action.host, host));
   run.fetches++;
   const init = { method: action.method, headers };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = await callOf(run).fetch(host.origin + path, body === undefined ? init : { ...init, body: text });
+  const response = await callOf(run).fetch(
+    host.origin + path,
+    body === undefined ? init : { ...init, body: text },
+  );
   requireOk(response, `${action.method} ${host.origin}${path}`);
 }
 
 /** Returns the header with the secret of a host. @throws Drop if the secret has no value */
-function secretOf({ secrets }: Ctx, name: string, { secret, header }: Host): Readonly<Record<string, string>> {
+function secretOf(
+  { secrets }: Ctx,
+  name: string,
+  { secret, header }: Host,
+): Readonly<Record<string, string>> {
   if (secret === null) return {};
   if (!secrets.has(secret))
     throw new Drop(`the host "${name}" needs the secret ${secret}. Ask an administrator to set it.`);
@@ -35,7 +43,8 @@ function secretOf({ secrets }: Ctx, name: string, { secret, header }: Host): Rea
 
 /** Another attempt would get the stored response, so an error of the receiver ends the run. @throws Drop */
 function requireOk({ ok, status }: FetchResponse, request: string): void {
-  if (!ok) throw new Drop(`${request} was answered with status ${status}. Check the request and the receiver.`);
+  if (!ok)
+    throw new Drop(`${request} was answered with status ${status}. Check the request and the receiver.`);
 }
 
 interface PluginActions {

@@ -42,7 +42,9 @@ export async function planCycle(run: RuleRun, step: Step<'cycle'>): Promise<void
   const { cycle } = step.action;
   const name = cycle === null ? null : textOf(step, cycle, 'cycle');
   const isRelative = name === 'current' || name === 'next';
-  await callOf(run).issues.update(issue.id, { cycleId: isRelative ? await findCycle(run, issue, name) : name });
+  await callOf(run).issues.update(issue.id, {
+    cycleId: isRelative ? await findCycle(run, issue, name) : name,
+  });
 }
 
 async function findCycle(run: RuleRun, { team }: RuleIssue, which: 'current' | 'next'): Promise<string> {
@@ -79,7 +81,9 @@ async function findRelease(run: RuleRun, name: string): Promise<string> {
 /** Removes an issue from its unpublished releases. */
 async function leaveReleases(run: RuleRun, issueId: string): Promise<void> {
   for (const status of openReleases) {
-    const { data } = await once(run, `releases ${status}`, () => callOf(run).releases.list({ status, limit: 100 }));
+    const { data } = await once(run, `releases ${status}`, () =>
+      callOf(run).releases.list({ status, limit: 100 }),
+    );
     for (const { id, issueIds } of data)
       if (issueIds.includes(issueId)) await callOf(run).releases.issuesRemove(id, { issueIds: [issueId] });
   }

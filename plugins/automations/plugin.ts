@@ -86,7 +86,11 @@ async function onRoute({ body }: Readonly<RouteRequest>, ctx: Ctx): Promise<Rout
   }
   const summary = await runRule(ctx, { ...triggerOf('webhook', webhook), webhook });
   reportLeft(ctx, summary);
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answerOf(summary)) };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(answerOf(summary)),
+  };
 }
 
 /** Runs the rule by hand, without its trigger. */

@@ -3,6 +3,7 @@
 import { Drop, type Actor } from '@tatami/sdk/plugin';
 import { costOf, perform, type Target } from './actions.ts';
 import { unmetCondition } from './conditions.ts';
+import { failing } from './failure.ts';
 import { relativesOf, selectIssues } from './select.ts';
 import { nameOf, type Action, type Ctx, type Relative, type RuleIssue } from './rule.ts';
 import { mentions, type TemplateScope } from './template.ts';
@@ -11,8 +12,8 @@ const callsMax = 100;
 const fetchesMax = 10;
 /** Calls of a schedule that store and remove its position. */
 const callsReserved = 2;
-/** Calls that read the issues of one target: its parent, and two for each kind of relative. */
-const planCallsMax = 6;
+/** Calls that test the conditions on one issue, and read its relatives. */
+const planCallsMax = 12;
 
 /** Cause of a run. */
 export interface Trigger {
@@ -52,12 +53,22 @@ export function callOf(run: RuleRun): Ctx {
 export async function runRule(ctx: Ctx, trigger: Trigger, only?: readonly string[]): Promise<Summary> {
   const run: RuleRun = { ctx, trigger, calls: 0, fetches: 0, found: new Map() };
   const { issues } = ctx.settings;
-  if (trigger.issue || !issues) {
-    const unmet = await unmetCondition(run, trigger.issue, trigger.matched);
-    if (unmet !== null) return { acted: [], skipped: [skip(run, trigger.issue, unmet)], left: [] };
+  const { issue, matched } = trigger;
+  if ((issue || !issues) && needsTest(run, matched)) {
+    const unmet = await failing('conditions', () => unmetCondition(run, issue, matched));
+    if (unmet !== null) return { acted: [], skipped: [skip(run, issue, unmet)], left: [] };
   }
-  if (!issues) return actOnEach(run, [trigger.issue], false);
-  return actOnEach(run, await selectIssues(run, scopeOf(run, trigger.issue, null), only), !trigger.issue);
+  if (!issues) {
+    await actOn(run, await planOf(run, issue));
+    return { acted: issue ? [nameOf(issue)] : [], skipped: [], left: [] };
+  }
+  return actOnEach(run, await selectIssues(run, () => scopeOf(run, issue, null), only));
+}
+
+/** @param matched true if `conditions.issue` holds already */
+function needsTest({ ctx }: RuleRun, matched: boolean): boolean {
+  const { issue, parent, subIssues, relations } = ctx.settings.conditions;
+  return ((matched ? undefined : issue) ?? parent ?? subIssues ?? relations) !== undefined;
 }
 
 /** Logs an unmet condition. */
@@ -67,47 +78,57 @@ function skip({ ctx }: RuleRun, issue: RuleIssue | null, unmet: string): string 
   return line;
 }
 
-/** @param tests true to test the conditions on each issue */
-async function actOnEach(
-  run: RuleRun,
-  issues: readonly (RuleIssue | null)[],
-  tests: boolean,
-): Promise<Summary> {
+async function actOnEach(run: RuleRun, issues: readonly RuleIssue[]): Promise<Summary> {
   const acted: string[] = [];
   const skipped: string[] = [];
+  // Conditions hold for the issue of the trigger; without one, they are tested on each issue. The filter of the
+  // selection contains `conditions.issue`.
+  const tests = !run.trigger.issue && needsTest(run, true);
   for (const [index, issue] of issues.entries()) {
-    const isFirst = acted.length === 0;
-    const left = (): Summary => ({ acted, skipped, left: issues.slice(index).filter((one) => one !== null) });
-    if (!isFirst && run.calls + planCallsMax > callsMax - callsReserved) return left();
-    // The filter of the selection contains `conditions.issue`.
-    const unmet = tests ? await unmetCondition(run, issue, true) : null;
+    const left = (): Summary => ({ acted, skipped, left: issues.slice(index) });
+    if (index > 0 && run.calls + planCallsMax > callsMax - callsReserved) return left();
+    const unmet = tests ? await failing('conditions', () => unmetCondition(run, issue, true)) : null;
     if (unmet !== null) {
       skipped.push(skip(run, issue, unmet));
       continue;
     }
     const target = await planOf(run, issue);
-    if (!isFirst && !fits(run, target)) return left();
+    if (index > 0 && !fits(run, target)) return left();
     await actOn(run, target);
-    if (issue) acted.push(nameOf(issue));
+    acted.push(nameOf(issue));
   }
   return { acted, skipped, left: [] };
 }
 
+const noRelatives: Target['relatives'] = new Map();
+
 /** Reads the issues that the actions of one target act on. */
-async function planOf(run: RuleRun, issue: RuleIssue | null): Promise<Target> {
-  const { settings } = run.ctx;
+function planOf(run: RuleRun, issue: RuleIssue | null): Target | Promise<Target> {
+  const { actions } = run.ctx.settings;
+  const isAlone = actions.every(({ on = 'issue' }) => on === 'issue');
+  if (isAlone && (!issue?.parent || !mentions(actions, 'parent')))
+    return { issue, relatives: noRelatives, scope: () => scopeOf(run, issue, null) };
+  return failing('on', () => readRelatives(run, issue));
+}
+
+async function readRelatives(run: RuleRun, issue: RuleIssue | null): Promise<Target> {
+  const { actions } = run.ctx.settings;
   const relatives = new Map<Relative, readonly RuleIssue[]>();
-  for (const { on = 'issue' } of settings.actions)
+  for (const { on = 'issue' } of actions)
     if (on !== 'issue' && !relatives.has(on)) relatives.set(on, await relativesOf(run, issue, on));
-  const parentId = issue?.parent?.id;
-  let parent: RuleIssue | null = relatives.get('parent')?.[0] ?? null;
-  if (parentId !== undefined && !parent && mentions(settings.actions, 'parent'))
-    parent = await callOf(run).issues.get(parentId);
-  return { issue, relatives, scope: scopeOf(run, issue, parent) };
+  const [known] = relatives.get('parent') ?? [];
+  const parent =
+    known ??
+    (issue?.parent && mentions(actions, 'parent') ? await callOf(run).issues.get(issue.parent.id) : null);
+  return { issue, relatives, scope: () => scopeOf(run, issue, parent) };
 }
 
 /** Returns the names that templates can use. */
-function scopeOf({ ctx, trigger }: RuleRun, issue: RuleIssue | null, parent: RuleIssue | null): TemplateScope {
+function scopeOf(
+  { ctx, trigger }: RuleRun,
+  issue: RuleIssue | null,
+  parent: RuleIssue | null,
+): TemplateScope {
   const { event, webhook = null } = trigger;
   const { previous = null } = (event.data ?? {}) as { readonly previous?: unknown };
   const { id, name } = ctx.settings.rule;

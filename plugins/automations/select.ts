@@ -11,7 +11,18 @@ const relationsMax = 100;
 
 /** Fields of an issue except its description, which can exceed the limit of an answer. */
 const shortFields = [
-  ...['identifier', 'number', 'title', 'state', 'priority', 'assignee', 'creator', 'team', 'labels', 'fields'],
+  ...[
+    'identifier',
+    'number',
+    'title',
+    'state',
+    'priority',
+    'assignee',
+    'creator',
+    'team',
+    'labels',
+    'fields',
+  ],
   ...['project', 'milestone', 'parent', 'startedAt', 'completedAt', 'canceledAt', 'estimate', 'cycle'],
   ...['dueDate', 'snoozedUntil', 'slaDueAt', 'externalSource', 'externalId', 'url', 'createdAt', 'updatedAt'],
 ];
@@ -22,7 +33,7 @@ const shortFields = [
  */
 export async function selectIssues(
   run: RuleRun,
-  scope: TemplateScope,
+  scope: () => TemplateScope,
   only?: readonly string[],
 ): Promise<readonly RuleIssue[]> {
   const { issues, conditions, actions } = run.ctx.settings;
