@@ -5,6 +5,7 @@ import { contracts } from '../../core/features/contracts.ts';
 import { successStatusOf } from '../../core/kernel/http/route.ts';
 import {
   callName,
+  methodName,
   type Argument,
   type HostCall,
   type HostCalls,
@@ -12,7 +13,6 @@ import {
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
-import { camel } from '../../core/platform/lib/text/words.ts';
 import { docText, type JsonSchema } from './type-text.ts';
 
 interface Call extends HostCall {
@@ -42,7 +42,7 @@ function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Ca
   const name = callName(contract, operation);
   const call = hostCalls.get(name);
   if (!call) throw new Error(`Unknown host call ${name}.`);
-  return { ...call, contract, operation: camel(operation) };
+  return { ...call, contract, operation: methodName(operation) };
 }
 
 /** Generates the table from which the guest builds `ctx`. */
@@ -113,6 +113,7 @@ function signaturesOf(call: Call, library: Library): string[] {
 function argumentsText({ contract, operation, takes, route }: Call, query: string, needsQuery: boolean) {
   const texts: Readonly<Record<Argument, () => string>> = {
     id: () => `${idNameOf(contract, route)}: string`,
+    memberId: () => 'memberId: string',
     body: () => `body: ${bodyName(contract.title, operation)}`,
     query: () => `query${needsQuery ? '' : '?'}: ${query}`,
     options: () => 'options?: VersionOptions',

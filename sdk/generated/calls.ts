@@ -42,7 +42,14 @@ import type {
 } from './projects.ts';
 import type { Reaction, ReactionCreate, ReactionCreateOnIssue, ReactionGroups } from './reactions.ts';
 import type { Relation, RelationCreate, RelationQuery } from './relations.ts';
-import type { Release, ReleaseCreate, ReleasePatch, ReleaseQuery } from './releases.ts';
+import type {
+  Release,
+  ReleaseCreate,
+  ReleaseIssuesAdd,
+  ReleaseIssuesRemove,
+  ReleasePatch,
+  ReleaseQuery,
+} from './releases.ts';
 import type { SearchHit, SearchQueryQuery } from './search.ts';
 import type { Subscriber, SubscriberQuery } from './subscribers.ts';
 import type { Template, TemplateQuery } from './templates.ts';
@@ -198,6 +205,10 @@ export interface WriteCalls {
     /** Remove your reaction. Removing a reaction that was already removed has no effect. */
     delete(id: string, options?: VersionOptions): Promise<void>;
   };
+  readonly subscribers: {
+    /** Subscribe a member to an issue. */
+    add(id: string, memberId: string, options?: VersionOptions): Promise<Subscriber>;
+  };
   readonly 'project-updates': {
     /** Post an update of a project, which sets its health. */
     create(projectId: string, body: StatusUpdateCreate): Promise<StatusUpdate>;
@@ -215,6 +226,10 @@ export interface WriteCalls {
     update(id: string, body: ReleasePatch, options?: VersionOptions): Promise<Release>;
     /** Publish a release. Afterwards the issues are fixed, and only the notes can be changed. */
     publish(id: string, options?: VersionOptions): Promise<Release>;
+    /** Add issues to a release. Adds the issues in `issueIds`, or all that match `filter`. Issues already in the release stay in it. A release has at most 500 issues. */
+    issuesAdd(id: string, body: ReleaseIssuesAdd, options?: VersionOptions): Promise<Release>;
+    /** Remove issues from a release. Issues that are not in the release are ignored. */
+    issuesRemove(id: string, body: ReleaseIssuesRemove, options?: VersionOptions): Promise<Release>;
   };
   readonly boards: {
     /** Move a card. Changes the fields of the issue to match the column and lane, and sets its position, in one transaction. `If-Match` takes the version of the issue, which the response contains. */

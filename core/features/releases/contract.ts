@@ -87,7 +87,7 @@ export const release = defineContract({
     other: ['release.published', 'release.rolled_back'],
   },
   retainsDeleted: true,
-  calls: ['get', 'list', 'create', 'update', 'publish'],
+  calls: ['get', 'list', 'create', 'update', 'publish', 'issues.add', 'issues.remove'],
   examples: {
     create: {
       name: 'Spring',

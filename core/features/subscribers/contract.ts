@@ -26,5 +26,5 @@ export const subscriber = defineContract({
   operations: {},
   events: { announced: ['issue.subscribed', 'issue.unsubscribed'] },
   ofTeam: true,
-  calls: ['list'],
+  calls: ['list', 'add'],
 });

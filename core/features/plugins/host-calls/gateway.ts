@@ -20,8 +20,11 @@ import type { OwnValues } from '../kv/own.ts';
 import type { OwnOneTimeJobs } from '../schedules/own.ts';
 import type { Outside } from '../http-out/fetch.ts';
 
-/** Part of the request that an argument becomes, in argument order: `{id}` of the path, body, query, options. */
-export type Argument = 'id' | 'body' | 'query' | 'options';
+/** Parameters of a path that calls take. */
+const pathParams = ['id', 'memberId'] as const;
+
+/** Part of the request that an argument becomes, in argument order: parameters of the path, body, query, options. */
+export type Argument = (typeof pathParams)[number] | 'body' | 'query' | 'options';
 
 /** Call that a guest can make. */
 export interface GuestCall {
@@ -55,10 +58,15 @@ export function hostCallsOf(routes: readonly Route[]): HostCalls {
 }
 
 /**
- * Returns the name of a call in the SDK: `reactions.listOnIssue` for the operation `reactions.list-on-issue`.
+ * Returns the name of a call in the SDK: `reactions.listOnIssue` for the operation `reactions.list-on-issue`, and
+ * `releases.issuesAdd` for `releases.issues.add`.
  */
 export function callName({ path }: Contract, operation: string): string {
-  return `${path}.${camel(operation)}`;
+  return `${path}.${methodName(operation)}`;
+}
+
+export function methodName(operation: string): string {
+  return camel(operation.replaceAll('.', '-'));
 }
 
 function hostCallOf(contract: Contract, name: string, route: Route | undefined): HostCall {
@@ -83,9 +91,10 @@ function hostCallOf(contract: Contract, name: string, route: Route | undefined):
 
 function takesOf(name: string, route: Route): Argument[] {
   const params = Object.keys(route.params?.properties ?? {});
-  if (params.some((param) => param !== 'id')) throw new Error(`The host call ${name} takes more than an id.`);
+  const unknown = params.find((param) => !pathParams.some((known) => known === param));
+  if (unknown !== undefined) throw new Error(`The host call ${name} takes the unknown parameter ${unknown}.`);
   const all: readonly (readonly [Argument, boolean])[] = [
-    ['id', params.length > 0],
+    ...pathParams.map((param) => [param, params.includes(param)] as const),
     ['body', route.body !== undefined],
     ['query', route.query !== undefined],
     ['options', takesIfMatch(route)],
@@ -235,7 +244,9 @@ export function gatewayCallOf({ takes }: Pick<HostCall, 'takes'>, args: readonly
   };
   const { ifVersion } = objectOf((takes.includes('options') && argument('options')) || {});
   return {
-    params: takes.includes('id') ? { id: idOf(argument('id')) } : {},
+    params: Object.fromEntries(
+      pathParams.flatMap((param) => (takes.includes(param) ? [[param, idOf(argument(param))]] : [])),
+    ),
     ...(takes.includes('query') ? { query: queryOf(argument('query')) } : {}),
     ...(takes.includes('body') ? { body: objectOf(argument('body')) } : {}),
     ...(ifVersion === undefined ? {} : { ifMatch: versionOf(ifVersion) }),

@@ -1,0 +1,178 @@
+// Templates in the texts of a rule: LiquidJS without loops, partials and counters. A text that is exactly one
+// `{{ expression }}` yields the value with its type.
+import { distance } from 'fastest-levenshtein';
+import { Context, Liquid, Output, toValueSync, type Template } from 'liquidjs/dist/liquid.browser.mjs';
+import { Drop } from '@tatami/sdk/plugin';
+
+export const templateCharsMax = 10_000;
+export const outputCharsMax = 65_536;
+/** Characters and list items that the filters of one template may produce. */
+const memoryMax = 1_000_000;
+const cachedMax = 200;
+
+const tags = ['assign', 'case', 'comment', 'echo', 'if', 'raw', 'unless'] as const;
+const names = ['event', 'issue', 'now', 'parent', 'previous', 'rule', 'webhook'] as const;
+
+/** Values that templates can use, by name. */
+export type TemplateScope = { readonly [Name in (typeof names)[number]]: unknown };
+
+let engine: Liquid | undefined;
+const cached = new Map<string, Template[]>();
+
+/**
+ * Renders every text in a JSON value.
+ * @param scope called only if there is a template
+ * @param path names the value in errors
+ * @throws Drop
+ */
+export function renderAll(value: unknown, scope: () => TemplateScope, path: string): unknown {
+  if (!hasTemplate(value)) return value;
+  if (typeof value === 'string') return renderText(value, scope(), path);
+  if (Array.isArray(value)) return value.map((item, index) => renderAll(item, scope, `${path}.${index}`));
+  return Object.fromEntries(
+    Object.entries(value as object).map(([name, item]) => [name, renderAll(item, scope, `${path}.${name}`)]),
+  );
+}
+
+/** Returns true if a text in a JSON value is a template. Uses `for in`, because iterators are slow in the sandbox. */
+export function hasTemplate(value: unknown): boolean {
+  if (typeof value === 'string') return isTemplate(value);
+  if (value === null || typeof value !== 'object') return false;
+  for (const name in value) if (hasTemplate(value[name as keyof typeof value])) return true;
+  return false;
+}
+
+/**
+ * Renders a template. Exactly one `{{ expression }}` yields its value, and null for an unknown name.
+ * @throws Drop with the path of the text
+ */
+function renderText(text: string, scope: TemplateScope, path: string): unknown {
+  try {
+    const templates = parseOnce(text);
+    const output = new BoundedOutput();
+    const liquid = liquidOf();
+    const context = new Context(scope, liquid.options, { sync: true }, { liquid });
+    toValueSync(liquid.renderer.renderTemplates(templates, context, output));
+    const [only] = templates;
+    return templates.length === 1 && only instanceof Output ? (output.value ?? null) : output.buffer;
+  } catch (error) {
+    throw new Drop(`${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** Returns true if a name of the template scope occurs in a template of the value. */
+export function mentions(value: unknown, name: (typeof names)[number] | 'description'): boolean {
+  if (typeof value === 'string') return isTemplate(value) && wordOf(name).test(value);
+  return value !== null && typeof value === 'object'
+    ? Object.values(value).some((item) => mentions(item, name))
+    : false;
+}
+
+/** A member of another object, such as `issue.parent`, is no mention of the name; `description` is always a member. */
+function wordOf(name: string): RegExp {
+  return new RegExp(name === 'description' ? 'description' : `(?<![.\\w])${name}\\b`);
+}
+
+/**
+ * Checks a text of a rule without rendering it.
+ * @returns the error with its correction; null if the text is valid
+ */
+export function checkTemplate(text: string): string | null {
+  if (!isTemplate(text)) return null;
+  try {
+    const variables = liquidOf().globalVariableSegmentsSync(parseOnce(text));
+    const unknown = variables.map(([first]) => String(first)).find((name) => !isName(name));
+    if (unknown === undefined) return null;
+    const near = nearestName(unknown);
+    return `The name "${unknown}" is unknown. ${near ? `Did you mean "${near}"?` : `Use ${listOf(names)}.`}`;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function isTemplate(text: string): boolean {
+  return text.includes('{{') || text.includes('{%');
+}
+
+function isName(name: string): boolean {
+  return names.some((known) => known === name);
+}
+
+function parseOnce(text: string): Template[] {
+  const known = cached.get(text);
+  if (known) return known;
+  if (text.length > templateCharsMax)
+    throw new Error(`The template has ${text.length} characters. Shorten it to ${templateCharsMax}.`);
+  const templates = liquidOf().parse(text);
+  if (cached.size >= cachedMax) cached.clear();
+  cached.set(text, templates);
+  return templates;
+}
+
+/** Created at the first template, so that rules without templates do not wait for it. */
+function liquidOf(): Liquid {
+  if (engine) return engine;
+  const liquid = new Liquid({
+    ownPropertyOnly: true,
+    strictFilters: true,
+    parseLimit: templateCharsMax,
+    memoryLimit: memoryMax,
+    renderLimit: 1_000,
+    timezoneOffset: 0,
+  });
+  for (const name of Object.keys(liquid.tags)) if (!isTag(name)) delete liquid.tags[name];
+  return (engine = liquid);
+}
+
+function isTag(name: string): boolean {
+  return tags.some((known) => known === name);
+}
+
+/** Output of one rendering: its text, and the last value that was written. */
+class BoundedOutput {
+  buffer = '';
+  value: unknown;
+
+  write(value: unknown): void {
+    this.value = value;
+    this.buffer += textOf(value);
+    if (this.buffer.length > outputCharsMax)
+      throw new Error(
+        `The output is longer than ${outputCharsMax} characters. Shorten it, for example with the filter truncate.`,
+      );
+  }
+}
+
+/** Returns the text of a value: objects by their name or identifier, lists separated by commas. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  if (typeof value !== 'object') return String(value);
+  const { name, identifier } = value as { name?: unknown; identifier?: unknown };
+  if (typeof name === 'string') return name;
+  return typeof identifier === 'string' ? identifier : JSON.stringify(value);
+}
+
+/** Returns the message of an error of LiquidJS as sentences that name the correction. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, tag] = /^tag "(.*)" not found/.exec(message) ?? [];
+  if (tag !== undefined) return `The tag "${tag}" is not available. Use ${listOf(tags)}.`;
+  const [, words = message, line, column] = /^(.*), line:(\d+), col:(\d+)/s.exec(message) ?? [];
+  if (line === undefined) return words;
+  // A limit that was exceeded while rendering has its own sentences.
+  if (words.endsWith('.')) return words;
+  const correction = words.includes('limit exceeded') ? 'Shorten the template' : 'Correct the template';
+  return `The template is invalid at line ${line}, column ${column}: ${words}. ${correction}.`;
+}
+
+function listOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function nearestName(unknown: string): string | undefined {
+  const [nearest] = names
+    .map((name) => ({ name, distance: distance(unknown, name) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return nearest && nearest.distance <= 2 ? nearest.name : undefined;
+}
