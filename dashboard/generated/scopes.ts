@@ -51,9 +51,9 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'webhooks:write': 'Read webhooks, and create, change and delete them. Deleted webhooks cannot be restored.',
   'proposals:read': 'Read proposals, with all their fields.',
   'proposals:write': 'Read proposals, and propose changes for approval.',
-  'automations:read': 'Read events of plugin runs, proposals and undos.',
+  'automations:read': 'Read automations, and events of runs, proposals and undos.',
   'automations:write':
-    'Read events of plugin runs, proposals and undos, and call actions of plugins that send data to other servers.',
+    'Read and change automations, read events of runs, proposals and undos, and call actions of plugins that send data to other servers. Deleted automations cannot be restored.',
   'plugins:read': 'Read plugins, with all their fields.',
   'plugins:write':
     'Read plugins, their logs and their stored values, and install, change and remove plugins.',

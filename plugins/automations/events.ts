@@ -131,5 +131,9 @@ export const eventTypes: Readonly<Record<PluginEventType, true>> = {
   'system.problem_raised': true,
   'system.problem_cleared': true,
   'preferences.updated': true,
+  'automation.created': true,
+  'automation.updated': true,
+  'automation.deleted': true,
+  'automation.disabled': true,
   'automation.undone': true,
 };

@@ -8,9 +8,9 @@ export interface AutomationUndone {
   };
   /** Ids of the undone runs, proposals or undos. */
   readonly undid: readonly string[];
-  /** Plugin whose writes were undone; null if there is none. */
+  /** Plugin or automation whose writes were undone; null if there is none. */
   readonly plugin: {
-    /** Id of the install. */
+    /** Id of the install or automation. */
     readonly id: string;
   } | null;
   /** Number of reverted objects. */
@@ -22,8 +22,10 @@ export interface AutomationUndone {
 export interface AutomationRun {
   /** Id of the run. */
   readonly runId: string;
-  /** Id of the install. */
+  /** Id of the install or automation. */
   readonly installId: string;
+  /** Id of the automation; null for a run of another plugin. */
+  readonly ruleId: string | null;
   /** Id of the plugin in its manifest. */
   readonly pluginId: string;
   /** Version of the plugin that ran; null if the run ended without an attempt. */

@@ -522,6 +522,8 @@ export interface InboxItemFilter {
         | 'plugin_loop'
         | 'plugin_budget'
         | 'plugin_probation_ended'
+        | 'automation_disabled'
+        | 'automation_stepped_down'
         | 'system_problem'
         | 'proposal_made'
         | null,
@@ -718,7 +720,6 @@ export interface AutomationUndoneFilter {
   readonly or?: readonly AutomationUndoneFilter[] | undefined;
   readonly not?: AutomationUndoneFilter | undefined;
   readonly undid?: Test<string | null, TextTests> | undefined;
-  readonly plugin?: Test<string | null, ValueTests> | undefined;
   readonly changed?: Test<number | null, OrderedValueTests> | undefined;
   readonly skipped?: Test<number | null, OrderedValueTests> | undefined;
 }
@@ -730,6 +731,7 @@ export interface AutomationRunFilter {
   readonly not?: AutomationRunFilter | undefined;
   readonly runId?: Test<string | null, TextTests> | undefined;
   readonly installId?: Test<string | null, TextTests> | undefined;
+  readonly ruleId?: Test<string | null, TextTests> | undefined;
   readonly pluginId?: Test<string | null, TextTests> | undefined;
   readonly pluginVersion?: Test<string | null, TextTests> | undefined;
   readonly handler?: Test<string | null, TextTests> | undefined;

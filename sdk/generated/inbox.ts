@@ -41,6 +41,8 @@ export interface InboxItem {
     | 'plugin_loop'
     | 'plugin_budget'
     | 'plugin_probation_ended'
+    | 'automation_disabled'
+    | 'automation_stepped_down'
     | 'system_problem'
     | 'proposal_made';
   /** Summary of the notification in one line. */

@@ -563,7 +563,7 @@ export interface PluginVersion {
 export interface Run {
   /** An id with the prefix run_. */
   readonly id: string;
-  /** Id of the install. */
+  /** Id of the install or automation. */
   readonly pluginId: string;
   /** Plugin version of the last attempt; null if no attempt has ended. */
   readonly pluginVersion: string | null;
@@ -707,7 +707,7 @@ export interface Backtest {
   readonly id: string;
   /** `backtest` for one version over a time window, `gate` to compare two versions on the last runs. */
   readonly kind: 'backtest' | 'gate';
-  /** Id of the install; null if the plugin is not installed. */
+  /** Id of the install or automation; null if the plugin is not installed. */
   readonly pluginId: string | null;
   /** Id of the plugin in its manifest. */
   readonly plugin: string;

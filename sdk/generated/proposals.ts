@@ -26,7 +26,7 @@ export interface Proposal {
     /** Name of the app or API key. */
     readonly name: string;
   } | null;
-  /** Id of the proposing plugin install; null for a request. An id with the prefix plg_. */
+  /** Id of the proposing plugin install; null for a request. Id of an install or automation. */
   readonly installId: string | null;
   /** Id of the proposing plugin run; null for a request. An id with the prefix run_. */
   readonly runId: string | null;

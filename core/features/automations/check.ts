@@ -21,7 +21,7 @@ export async function requireSound(ctx: Context, parts: RuleParts, runtime: Rule
   const rule = ruleOf(parts);
   await requireTrigger(ctx, rule, runtime);
   await requireConditions(ctx, rule);
-  requireTemplates(rule, runtime);
+  await requireTemplates(rule, runtime);
   for (const [index, action] of rule.actions.entries()) requireAction(ctx, action, `actions.${index}`);
   requireSubject(rule, runtime, ctx);
   requireConsistent(ctx, rule, runtime);
@@ -96,16 +96,16 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
 
 const hasTemplate = (value: unknown): boolean => /\{[{%]/.test(JSON.stringify(value) ?? '');
 
-function requireTemplates({ actions, issues }: Rule, { checkTemplate }: RuleRuntime): void {
-  const visit = (value: unknown, path: string): void => {
+async function requireTemplates({ actions, issues }: Rule, { checkTemplate }: RuleRuntime): Promise<void> {
+  const visit = async (value: unknown, path: string): Promise<void> => {
     if (typeof value === 'string') {
-      const why = hasTemplate(value) ? checkTemplate(value) : null;
+      const why = hasTemplate(value) ? await checkTemplate(value) : null;
       if (why !== null) throw invalidField(path, 'invalid_format', why);
     } else if (value !== null && typeof value === 'object')
-      for (const [name, part] of Object.entries(value)) visit(part, `${path}.${name}`);
+      for (const [name, part] of Object.entries(value)) await visit(part, `${path}.${name}`);
   };
-  for (const [index, action] of actions.entries()) visit(action, `actions.${index}`);
-  if (issues) visit(issues.filter, 'issues.filter');
+  for (const [index, action] of actions.entries()) await visit(action, `actions.${index}`);
+  if (issues) await visit(issues.filter, 'issues.filter');
 }
 
 const checkUpdate = compileCheck(IssueUpdate);

@@ -9,7 +9,7 @@ export const automations = defineFeature({
   tagGroup: 'Plugins',
 });
 
-export { automationModel, type Automation } from './model.ts';
+export { automationModel, probationMessage, type Automation } from './model.ts';
 export {
   hostNamesOf,
   scheduleName,

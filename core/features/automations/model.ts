@@ -1,7 +1,9 @@
 // Model of automations.
 import { json, plain } from '../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
+import { scopesOf } from './compile.ts';
 import { automation } from './contract.ts';
+import { ruleOf } from './shape.ts';
 
 /** Last issue that the trigger `unchanged` fired for: time of its last change, and id. */
 export interface DuePosition {
@@ -23,11 +25,22 @@ export type Automation = EntityOf<typeof automation, typeof storedFields>;
 
 export const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 
+/** Returns the message about a probation, with the ways to end it. */
+export function probationMessage(id: string, left: number): string {
+  const missing = left === 1 ? '1 more run' : `${left} more runs`;
+  return `On probation: the automation only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami automations update ${id} --no-probation\` (API: \`"probation": false\`).`;
+}
+
 export const automationModel = modelOf(automation, {
   stored: storedFields,
   shows: {
-    probation: () => null,
-    scopes: () => [],
+    probation: ({ id, probationLeft }) =>
+      probationLeft > 0 ? { runsLeft: probationLeft, message: probationMessage(id, probationLeft) } : null,
+    scopes: (rule) =>
+      Object.entries(scopesOf(ruleOf(rule))).map(([scope, { fields = null }]) => ({
+        scope,
+        fields: fields && [...fields],
+      })),
   },
   events(before, after) {
     if (!before) return ['automation.created'];

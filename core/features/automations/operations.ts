@@ -17,7 +17,7 @@ import { scopesOf } from './compile.ts';
 import { automation, automationsMax } from './contract.ts';
 import { automationModel, lastEvent, type Automation } from './model.ts';
 import type { RuleRuntime } from './runtime.ts';
-import { requireShape, ruleOf } from './shape.ts';
+import { requireShape, ruleOf, type RuleParts } from './shape.ts';
 
 /** Number of approved runs that end a probation. */
 const probationRuns = 20;
@@ -122,13 +122,42 @@ const changeSet = (
 ): ChangeSet => ({
   changes: change ? [change] : [],
   ops: more.ops ?? [],
-  body: { ...automationModel.toResponse(after, ctx), backtest: more.backtest ?? null },
+  body: {
+    ...automationModel.toResponse(after, ctx),
+    backtest: more.backtest ? { id: more.backtest.id, status: more.backtest.status } : null,
+  },
   status: more.status ?? 200,
 });
 
 export interface BacktestFacts {
   readonly id: string;
   readonly status: string;
+}
+
+/**
+ * Backtests a rule that is not stored.
+ * @throws ApiError validation_failed, forbidden
+ */
+export async function previewAutomation(
+  ctx: Context,
+  { days, ...parts }: RuleParts & { readonly days?: number },
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
+  const now = ctx.nowMs();
+  const draft = {
+    ...defaults,
+    name: 'Preview',
+    ...parts,
+    id: ctx.ids.next(automation.id),
+    ownerId: requireMember(ctx),
+    probationLeft: 0,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  } as Automation;
+  await checked(ctx, draft, runtime);
+  const { id, status, ops } = await runtime.backtest(ctx, draft, days);
+  return { changes: [], ops, body: { id, status }, status: 202, location: `${ctx.baseUrl}/api/v1/backtests/${id}` };
 }
 
 /** @throws ApiError validation_failed, forbidden, conflict */
@@ -155,7 +184,7 @@ export async function createAutomation(
   await checked(ctx, { ...draft, version: 1 }, runtime);
   const backtest = await runtime.backtest(ctx, { ...draft, version: 1 });
   const change = automationModel.create({ ...draft, backtestId: backtest.id });
-  const set = changeSet(ctx, change, change.after, { ...backtest, backtest, status: 201 });
+  const set = changeSet(ctx, change, change.after, { ops: backtest.ops, backtest, status: 201 });
   return { ...set, location: `${ctx.baseUrl}/api/v1/${automation.path}/${draft.id}` };
 }
 

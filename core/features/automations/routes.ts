@@ -1,5 +1,5 @@
 // Routes of automations. `runtime` passes in the plugin runtime that they need.
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import { createBodyWith, responseProperties, updateBodyWith } from '../../kernel/contract/schemas.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
@@ -16,6 +16,7 @@ import {
   disableAutomation,
   duplicateAutomation,
   enableAutomation,
+  previewAutomation,
   updateAutomation,
   type AutomationInput,
   type AutomationPatch,
@@ -30,20 +31,40 @@ const probation = Type.Optional(
 );
 const AutomationCreate = namedSchema('AutomationCreate', createBodyWith(automation, { probation }));
 const AutomationUpdate = namedSchema('AutomationUpdate', updateBodyWith(automation, { probation }));
+const backtestFacts = {
+  id: idOf(idPrefixes.backtest),
+  status: Type.String({ description: 'Status of the backtest.' }),
+};
 const AutomationAnswer = namedSchema(
   'AutomationWithBacktest',
   Closed({
     ...responseProperties(automation),
     backtest: nullable(
-      Closed(
-        {
-          id: idOf(idPrefixes.backtest),
-          status: Type.String({ description: 'Status of the backtest.' }),
-        },
-        { description: 'Backtest of the present revision; null if the request started none.' },
-      ),
+      Closed(backtestFacts, {
+        description: 'Backtest of the present revision; null if the request started none.',
+      }),
     ),
   }),
+);
+const { trigger, conditions, issues, actions } = (
+  AutomationCreate as object as { readonly properties: Readonly<Record<string, TSchema>> }
+).properties;
+type PreviewInput = Pick<AutomationInput, 'trigger' | 'conditions' | 'issues' | 'actions'> & {
+  readonly days?: number;
+};
+const Preview = namedSchema(
+  'AutomationPreview',
+  Type.Unsafe<PreviewInput>(
+    Closed({
+      trigger: trigger!,
+      conditions: conditions!,
+      issues: issues!,
+      actions: actions!,
+      days: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 365, description: 'Length of the window in days; default 90.' }),
+      ),
+    }),
+  ),
 );
 const Enable = Closed({
   force: Type.Optional(Type.Boolean({ description: 'True to enable before the backtest has ended.' })),
@@ -55,6 +76,7 @@ const RunInput = Closed({
   ),
 });
 
+const { name: _, ...previewExample } = automation.examples.create as object as PreviewInput & { readonly name: string };
 const params = Closed({ id: idOf(automation.id) });
 const write = { scope: 'automations:write', limit: 'write', params } as const;
 
@@ -83,6 +105,21 @@ function changingRoutes(runtime: RuleRuntime): Route[] {
       errors: ['forbidden', 'conflict'],
       responses: { 201: AutomationAnswer },
       write: (ctx, { body }) => createAutomation(ctx, body as AutomationInput, runtime),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/automations/preview',
+      name: 'automations.preview',
+      summary: 'Backtest a rule without storing it',
+      description: 'Nothing is written or sent. Poll the backtest until it has ended.',
+      scope: 'automations:write',
+      limit: 'write',
+      body: Preview,
+      example: previewExample,
+      errors: ['forbidden'],
+      responses: { 202: Closed(backtestFacts) },
+      write: (ctx, { body }) =>
+        previewAutomation(ctx, { conditions: {}, issues: null, ...body }, runtime),
     }),
     defineRoute({
       ...write,

@@ -18,7 +18,7 @@ export interface RuleRuntime {
   readonly checkFilter: CheckFilter;
   readonly filterFields: (eventType: EventType, directory?: Directory) => FilterFields;
   /** Returns why a template cannot be used, with what to do; null if it can. */
-  readonly checkTemplate: (text: string) => string | null;
+  readonly checkTemplate: (text: string) => Promise<string | null>;
   /** Returns the ops that update the schedules and other rows to the state of an automation. */
   stateOps(ctx: Context, after: Automation): Promise<readonly Op[]>;
   /** Queues the backtest of a rule, in place of an open one of the same automation. */

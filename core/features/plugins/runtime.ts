@@ -211,7 +211,7 @@ function routesOf(
     ...backfillRoutes(backfills),
     ...actionRoutes(actionWork),
     ...automationRoutes(
-      createRuleRuntime(attemptDeps, { ...actionWork, backtests, stateOps }, { ...rules, checkTemplate: () => null }),
+      createRuleRuntime(attemptDeps, { ...actionWork, backtests, stateOps }, { ...rules, checkTemplate }),
     ),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),
@@ -323,6 +323,10 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
   const queues = { runs, schedules, oneTimeJobs, backfills };
   return { ...queues, attemptDeps, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }
+
+/** Loads the template engine on first use, because a start does not need it. */
+const checkTemplate = async (text: string): Promise<string | null> =>
+  (await import('../../../plugins/automations/template.ts')).checkTemplate(text);
 
 /** If the clock is set back, only the due times of the work itself move. */
 const moveNothingElse = (): Op[] => [];

@@ -1,5 +1,6 @@
 // Determines the modes of an install's next run, and guards operations that need an active plugin.
 import type { InstallMode, InstallModes } from './contract.ts';
+import { probationMessage } from '../../automations/index.ts';
 import type { Install } from './model.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
@@ -7,15 +8,10 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 export const probationRuns = 20;
 
 /** Returns the message about a probation, with the ways to end it. */
-export function probationSentence({
-  id,
-  pluginId,
-  probationLeft,
-  rule,
-}: Pick<Install, 'id' | 'pluginId' | 'probationLeft' | 'rule'>): string {
+export function probationSentence({ id, pluginId, probationLeft, rule }: Install): string {
+  if (rule) return probationMessage(id, probationLeft);
   const missing = probationLeft === 1 ? '1 more run' : `${probationLeft} more runs`;
-  const [noun, name] = rule ? ['automation', id] : ['plugin', pluginId];
-  return `On probation: the ${noun} only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami ${noun}s update ${name} --no-probation\` (API: \`"probation": false\`).`;
+  return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugins update ${pluginId} --no-probation\` (API: \`"probation": false\`).`;
 }
 
 /** Default mode, and the modes of write classes and fields that differ from it. */
