@@ -67,7 +67,7 @@ const performs: { readonly [Type in ActionType]: Perform<Type> } = {
 export async function perform(run: RuleRun, step: Step): Promise<void> {
   const { label, issue, action } = step;
   const act = performs[action.type] as Perform<ActionType> | undefined;
-  if (!act) throw new Drop(`${label}: the action type is unknown. Update the rule.`);
+  if (!act) throw new Drop(`${label}: The action type is unknown. Update the rule.`);
   try {
     await act(run, step);
   } catch (error) {
@@ -110,7 +110,7 @@ export function textOf(step: Step, value: unknown, part: string): string {
   if (typeof text === 'string' && text !== '') return text;
   if (typeof text === 'number') return String(text);
   throw new Drop(
-    `${step.label}, ${part}: the template yields no text. Use a value that every issue has, or the filter default.`,
+    `${step.label}, ${part}: The template yields no text. Use a value that every issue has, or the filter default.`,
   );
 }
 

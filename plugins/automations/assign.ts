@@ -1,5 +1,5 @@
 // People of an issue: assignee and subscribers.
-import { Drop } from '@tatami/sdk/plugin';
+import { InvalidInput } from '@tatami/sdk/plugin';
 import { inputOf, type Step } from './actions.ts';
 import { callOf, requireIssue, type RuleRun } from './run.ts';
 
@@ -24,11 +24,10 @@ export async function assign(run: RuleRun, step: Step<'assign'>): Promise<void> 
   if (typeof open === 'number') run.found.set(openKey(chosen), open + 1);
 }
 
-/** @throws Drop without members */
+/** @throws InvalidInput without members */
 function membersOf(step: Step, values: readonly string[]): readonly string[] {
   const members = [inputOf(step, values, 'members')].flat(2).filter((one) => typeof one === 'string');
-  if (members.length === 0)
-    throw new Drop(`${step.label}: the rule names no member. Add one to \`members\`.`);
+  if (members.length === 0) throw new InvalidInput(`The rule names no member. Add one to \`members\`.`);
   return members;
 }
 

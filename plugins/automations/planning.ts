@@ -1,5 +1,5 @@
 // Places of an issue in plans: column of a board, cycle, release.
-import { Drop } from '@tatami/sdk/plugin';
+import { InvalidInput } from '@tatami/sdk/plugin';
 import { textOf, type Step } from './actions.ts';
 import type { RuleIssue } from './rule.ts';
 import { callOf, requireIssue, type RuleRun } from './run.ts';
@@ -23,8 +23,8 @@ export async function moveCard(run: RuleRun, step: Step<'board'>): Promise<void>
     board.columns.find(({ key }) => key === text) ??
     board.columns.find(({ key, title, value }) => [key, title, value].some((one) => isAlike(one, text)));
   if (!column)
-    throw new Drop(
-      `the board "${board.name}" has no column "${text}". Use ${board.columns.map(({ title }) => `"${title}"`).join(', ')}.`,
+    throw new InvalidInput(
+      `The board "${board.name}" has no column "${text}". Use ${board.columns.map(({ title }) => `"${title}"`).join(', ')}.`,
     );
   // A card that is in the column stays in place.
   await callOf(run).boards.move(board.id, { issueId: id, column: column.key });
@@ -32,7 +32,7 @@ export async function moveCard(run: RuleRun, step: Step<'board'>): Promise<void>
 
 async function findBoard(run: RuleRun, name: string) {
   const id = name.startsWith('brd_') ? name : (await callOf(run).boards.list({ name, limit: 1 })).data[0]?.id;
-  if (id === undefined) throw new Drop(`there is no board "${name}". Use the name or id of a board.`);
+  if (id === undefined) throw new InvalidInput(`There is no board "${name}". Use the name or id of a board.`);
   const { board, columns } = await callOf(run).boards.cards(id, { perColumn: 1, fields: 'identifier' });
   return { id, name: board.name, columns };
 }
@@ -53,7 +53,7 @@ async function findCycle(run: RuleRun, { team }: RuleIssue, which: 'current' | '
     const status = which === 'current' ? 'active' : 'upcoming';
     const { data } = await callOf(run).cycles.list({ team: key, status, sort: 'startsAt', limit: 1 });
     if (data[0]) return data[0].id;
-    throw new Drop(`team ${key} has no ${which} cycle. Create one, or name a cycle in the rule.`);
+    throw new InvalidInput(`Team ${key} has no ${which} cycle. Create one, or name a cycle in the rule.`);
   });
 }
 
@@ -73,8 +73,10 @@ async function findRelease(run: RuleRun, name: string): Promise<string> {
   const { data } = await callOf(run).releases.list({ name, limit: 100 });
   const open = data.filter(({ status }) => openReleases.some((one) => one === status));
   const [found] = open;
-  if (!found) throw new Drop(`there is no unpublished release "${name}". Use the name or id of a release.`);
-  if (open.length > 1) throw new Drop(`${open.length} releases have the name "${name}". Use the id of one.`);
+  if (!found)
+    throw new InvalidInput(`There is no unpublished release "${name}". Use the name or id of a release.`);
+  if (open.length > 1)
+    throw new InvalidInput(`${open.length} releases have the name "${name}". Use the id of one.`);
   return found.id;
 }
 

@@ -62,8 +62,11 @@ async function onSchedule({ schedule, scheduledAt }: ScheduledEvent, ctx: Ctx): 
   const stored = (await ctx.kv.get(positionKey)) as Position | null;
   const position = stored?.at === scheduledAt ? stored : null;
   const { acted, skipped, left } = await runRule(ctx, trigger, position?.ids);
-  if (left.length === 0) return void (stored && (await ctx.kv.delete(positionKey)));
   const of = position?.of ?? acted.length + skipped.length + left.length;
+  if (left.length === 0) {
+    if (stored) await ctx.kv.delete(positionKey);
+    return { done: of, of, unit: 'issues' };
+  }
   const ids = left.map(({ id }) => id);
   await ctx.kv.set(positionKey, { at: scheduledAt, ids, of } satisfies Position);
   return { done: of - ids.length, of, unit: 'issues' };
