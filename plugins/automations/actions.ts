@@ -1,4 +1,4 @@
-// Actions on one issue: its fields, team, comments, relations and new issues. The others are in assign.ts,
+// Actions on one issue: its fields, team, comments, relations and new issues. The others are in
 // planning.ts and outside.ts.
 import {
   type CommentCreate,
@@ -7,10 +7,9 @@ import {
   type IssueMove,
   type IssuePatch,
 } from '@tatami/sdk/plugin';
-import { assign, subscribe } from './assign.ts';
 import { namedError } from './failure.ts';
 import { callPlugin, send } from './outside.ts';
-import { moveCard, planCycle, planRelease } from './planning.ts';
+import { assign, moveCard, planCycle, planRelease, subscribe } from './planning.ts';
 import {
   nameOf,
   type Action,
@@ -75,28 +74,23 @@ export async function perform(run: RuleRun, step: Step): Promise<void> {
   }
 }
 
-/** Returns the largest number of calls that an action makes for one issue. */
+/** Largest number of calls of each action for one issue; 1 if absent. */
+const costs: { readonly [Type in ActionType]?: (action: Action<Type>) => number } = {
+  add: () => 2,
+  remove: () => 2,
+  comment: ({ once }) => (once === true ? 1 + commentPagesMax : 1),
+  create: ({ issues }) => issues.length,
+  relate: () => 2,
+  assign: ({ how, members }) => ({ fixed: 1, round_robin: 2, least_open: 1 + members.length })[how],
+  subscribe: ({ members }) => members.length,
+  board: () => 3,
+  cycle: () => 2,
+  release: ({ release }) => (release === null ? 5 : 2),
+};
+
 export function costOf(action: Action): number {
-  switch (action.type) {
-    case 'add':
-    case 'remove':
-    case 'relate':
-    case 'cycle':
-    case 'release':
-      return action.type === 'release' && action.release === null ? 5 : 2;
-    case 'comment':
-      return action.once === true ? 1 + commentPagesMax : 1;
-    case 'create':
-      return action.issues.length;
-    case 'assign':
-      return action.how === 'fixed' ? 1 : action.how === 'round_robin' ? 2 : 1 + action.members.length;
-    case 'subscribe':
-      return 1 + action.members.length;
-    case 'board':
-      return 3;
-    default:
-      return 1;
-  }
+  const cost = costs[action.type] as ((action: Action) => number) | undefined;
+  return cost ? cost(action) : 1;
 }
 
 /** Renders a part of an action. Objects that templates copy from other issues, and lists of them, become ids. */

@@ -11,10 +11,9 @@ import {
   type RouteRequest,
   type ScheduledEvent,
 } from '@tatami/sdk/plugin';
-import { eventTypes } from './events.ts';
+import { eventTypes, scopes, type Scopes } from './events.ts';
 import { nameOf, type CompiledRule, type Ctx, type RuleIssue } from './rule.ts';
 import { reportLeft, runRule, type Summary, type Trigger } from './run.ts';
-import { scopes, type Scopes } from './scopes.ts';
 
 const cpuMs = 10_000;
 
