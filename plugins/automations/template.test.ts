@@ -90,6 +90,13 @@ describe('the tag', () => {
     });
 });
 
+test('filters that evaluate an expression for each item are not available', () => {
+  for (const filter of ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp'])
+    expect(checkTemplate(`{{ issue.labels | ${filter}: "l", "l.name" }}`)).toContain(
+      `undefined filter: ${filter}`,
+    );
+});
+
 describe('the limits of a template', () => {
   test('are exact for its length', () => {
     const longest = `{{ issue.title }}${'x'.repeat(templateCharsMax - 17)}`;

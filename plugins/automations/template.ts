@@ -7,9 +7,11 @@ import { Drop } from '@tatami/sdk/plugin';
 export const templateCharsMax = 10_000;
 export const outputCharsMax = 65_536;
 /** Characters and list items that the filters of one template may produce. */
-const memoryMax = 1_000_000;
+const memoryMax = 500_000;
 const cachedMax = 200;
 
+/** Filters that evaluate an expression for each item, and filters that are slow in the sandbox. */
+const withoutFilters = /_exp$|sha256$/;
 const tags = ['assign', 'case', 'comment', 'echo', 'if', 'raw', 'unless'] as const;
 const names = ['event', 'issue', 'now', 'parent', 'previous', 'rule', 'webhook'] as const;
 
@@ -121,6 +123,7 @@ function liquidOf(): Liquid {
     timezoneOffset: 0,
   });
   for (const name of Object.keys(liquid.tags)) if (!isTag(name)) delete liquid.tags[name];
+  for (const name of Object.keys(liquid.filters)) if (withoutFilters.test(name)) delete liquid.filters[name];
   return (engine = liquid);
 }
 
