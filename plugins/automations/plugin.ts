@@ -12,7 +12,7 @@ import {
   type ScheduledEvent,
 } from '@tatami/sdk/plugin';
 import { eventTypes, scopes, type Scopes } from './events.ts';
-import { nameOf, type CompiledRule, type Ctx, type RuleIssue } from './rule.ts';
+import { nameOf, type Action, type CompiledRule, type Ctx, type RuleIssue } from './rule.ts';
 import { reportLeft, runRule, type Summary, type Trigger } from './run.ts';
 
 const cpuMs = 10_000;
@@ -21,8 +21,11 @@ type Definition = PluginDefinition<Scopes, CompiledRule>;
 
 async function onEvent(event: Readonly<PluginEvent>, ctx: Ctx): Promise<void> {
   const { type, data, actor } = event;
+  const { issues, actions, matched } = ctx.settings;
   const issue = await issueOf(event, ctx);
-  reportLeft(ctx, await runRule(ctx, { event: { type, data, actor }, issue, matched: ctx.settings.matched }));
+  if (!issue && 'issue' in event && !issues && actions.some(needsIssue))
+    return ctx.log.info('Skipped the event: its issue was deleted.');
+  reportLeft(ctx, await runRule(ctx, { event: { type, data, actor }, issue, matched }));
 }
 
 /** Returns the issue of an event. Events of boards and inboxes only refer to it. */
@@ -30,6 +33,12 @@ async function issueOf(event: Readonly<PluginEvent>, ctx: Ctx): Promise<RuleIssu
   if ('issue' in event && event.issue !== undefined) return event.issue;
   const { issue } = (event.data ?? {}) as { readonly issue?: { readonly id?: unknown } | null };
   return typeof issue?.id === 'string' ? findIssue(ctx, issue.id) : null;
+}
+
+/** Returns true for actions that change an issue; the others can tell other services about a deleted one. */
+function needsIssue(action: Action): boolean {
+  if (action.type === 'create') return action.as !== 'issue';
+  return action.type !== 'http' && action.type !== 'plugin';
 }
 
 async function findIssue(ctx: Ctx, id: string): Promise<RuleIssue | null> {

@@ -56,6 +56,25 @@ describe('an event', () => {
     await Promise.all([tested, untested].map(uninstall));
   });
 
+  test('of a deleted issue is skipped by actions that change it, and selects others with its data', async () => {
+    const parent = await issue();
+    const one = await issue({ parentId: parent.id, title: 'Gone' });
+    const on = ['issue.deleted'];
+    const set = { type: 'set', fields: { priority: 'low' } };
+    const skips = await rule([set], { on });
+    const selects = await rule([{ ...set, fields: { title: 'Lost {{ event.data.title }}' } }], {
+      ...{ on, issues: { filter: { id: '{{ event.data.parent.id }}' } } },
+    });
+    await ok('DELETE', `/issues/${one.id}`);
+    await app.settled();
+    expect(await lastRun(skips)).toMatchObject({
+      status: 'succeeded',
+      logs: [{ message: 'Skipped the event: its issue was deleted.' }],
+    });
+    expect((await get(parent)).title).toBe('Lost Gone');
+    await Promise.all([skips, selects].map(uninstall));
+  });
+
   test('without an issue runs actions that need none, and names those that do', async () => {
     const create = await rule(
       [{ type: 'create', as: 'issue', issues: [{ title: '{{ event.data.name }}', team: 'ENG' }] }],
