@@ -19,7 +19,7 @@ import {
   type RuleIssue,
 } from './rule.ts';
 import { callOf, requireIssue, type RuleRun } from './run.ts';
-import { hasTemplate, renderAll, type TemplateScope } from './template.ts';
+import { renderInput, type TemplateScope } from './template.ts';
 
 /** Issue of the rule, with the relatives that its actions act on. */
 export interface Target {
@@ -93,9 +93,9 @@ export function costOf(action: Action): number {
   return cost ? cost(action) : 1;
 }
 
-/** Renders a part of an action. Objects that templates copy from other issues, and lists of them, become ids. */
+/** Renders a part of an action for the API. */
 export function inputOf({ label, target }: Step, value: unknown, part: string): unknown {
-  return hasTemplate(value) ? idsIn(renderAll(value, target.scope, `${label}, ${part}`)) : value;
+  return renderInput(value, target.scope, `${label}, ${part}`);
 }
 
 /** Renders a part of an action that must be a text. @throws Drop */
@@ -106,15 +106,6 @@ export function textOf(step: Step, value: unknown, part: string): string {
   throw new Drop(
     `${step.label}, ${part}: The template yields no text. Use a value that every issue has, or the filter default.`,
   );
-}
-
-/** Replaces references such as `{ id, name }` by their ids. */
-function idsIn(value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(idsIn);
-  const { id } = value as { readonly id?: unknown };
-  if (typeof id === 'string') return id;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, idsIn(item)]));
 }
 
 async function set(run: RuleRun, step: Step<'set'>): Promise<void> {

@@ -4,6 +4,7 @@ import {
   checkTemplate,
   outputCharsMax,
   renderAll,
+  renderInput,
   templateCharsMax,
   type TemplateScope,
 } from './template.ts';
@@ -76,6 +77,13 @@ test('a value without templates is returned as it is, and reads no scope', () =>
     throw new Error('The scope was read.');
   };
   expect(renderAll(value, unread, 'fields')).toBe(value);
+});
+
+test('references that templates copy become ids in input for the API, and literal objects stay', () => {
+  const value = { labels: '{{ issue.labels }}', filter: { id: 'iss_1' }, title: '{{ issue.title }}' };
+  expect(renderInput(value, () => scope, 'fields')).toEqual({
+    ...{ labels: ['lbl_1'], filter: { id: 'iss_1' }, title: 'Crash' },
+  });
 });
 
 describe('the tag', () => {

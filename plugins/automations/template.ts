@@ -25,19 +25,42 @@ const cached = new Map<string, Template[]>();
  * Renders every text in a JSON value.
  * @param scope called only if there is a template
  * @param path names the value in errors
+ * @param convert applied to each value that a template yields
  * @throws Drop
  */
-export function renderAll(value: unknown, scope: () => TemplateScope, path: string): unknown {
+export function renderAll(
+  value: unknown,
+  scope: () => TemplateScope,
+  path: string,
+  convert: (value: unknown) => unknown = unchanged,
+): unknown {
   if (!hasTemplate(value)) return value;
-  if (typeof value === 'string') return renderText(value, scope(), path);
-  if (Array.isArray(value)) return value.map((item, index) => renderAll(item, scope, `${path}.${index}`));
-  return Object.fromEntries(
-    Object.entries(value as object).map(([name, item]) => [name, renderAll(item, scope, `${path}.${name}`)]),
-  );
+  if (typeof value === 'string') return convert(renderText(value, scope(), path));
+  const inner = (item: unknown, name: string | number): unknown =>
+    renderAll(item, scope, `${path}.${name}`, convert);
+  if (Array.isArray(value)) return value.map(inner);
+  return Object.fromEntries(Object.entries(value as object).map(([name, item]) => [name, inner(item, name)]));
+}
+
+function unchanged(value: unknown): unknown {
+  return value;
+}
+
+/** Renders a value for the API: references such as `{ id, name }` that a template copies become their ids. */
+export function renderInput(value: unknown, scope: () => TemplateScope, path: string): unknown {
+  return renderAll(value, scope, path, idsIn);
+}
+
+function idsIn(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(idsIn);
+  const { id } = value as { readonly id?: unknown };
+  if (typeof id === 'string') return id;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, idsIn(item)]));
 }
 
 /** Returns true if a text in a JSON value is a template. Uses `for in`, because iterators are slow in the sandbox. */
-export function hasTemplate(value: unknown): boolean {
+function hasTemplate(value: unknown): boolean {
   if (typeof value === 'string') return isTemplate(value);
   if (value === null || typeof value !== 'object') return false;
   for (const name in value) if (hasTemplate(value[name as keyof typeof value])) return true;

@@ -96,7 +96,9 @@ describe('selected issues', () => {
   test('are those of the filter with templates, instead of the issue of the trigger', async () => {
     const one = await issue({ title: 'Login' });
     const [same, other] = [await issue({ title: 'Login' }), await issue({ title: 'Other' })];
-    const filter = { and: [{ title: '{{ issue.title }}' }, { id: { neq: '{{ issue.id }}' } }] };
+    const filter = {
+      and: [{ title: '{{ issue.title }}', team: '{{ issue.team }}' }, { id: { neq: '{{ issue.id }}' } }],
+    };
     const id = await rule([{ type: 'set', fields: { priority: 'low' } }], { issues: { filter } });
     expect((await run(id, one)).result).toEqual({ acted: [same.identifier], skipped: [], left: [] });
     expect((await Promise.all([one, same, other].map(get))).map(({ priority }) => priority)).toEqual([
