@@ -129,7 +129,11 @@ function requireAction(ctx: Context, action: Action, at: string): void {
     for (const [index, name] of action.members.entries())
       if (!hasTemplate(name)) idOfName(ctx, member, String(name), `${at}.members.${index}`);
   if (action.type === 'http' && !action.path.startsWith('/'))
-    throw invalidField(`${at}.path`, 'invalid_format', 'Give a path that starts with /, such as /v1/messages.');
+    throw invalidField(
+      `${at}.path`,
+      'invalid_format',
+      'Give a path that starts with /, such as /v1/messages.',
+    );
 }
 
 /** Checks the names of fields, and the values without expressions. @throws ApiError validation_failed */
@@ -152,7 +156,11 @@ function requireFields(
 }
 
 /** @throws ApiError validation_failed for actions on an issue that the trigger does not have */
-function requireSubject({ trigger, issues, actions }: Rule, { filterFields }: RuleRuntime, ctx: Context): void {
+function requireSubject(
+  { trigger, issues, actions }: Rule,
+  { filterFields }: RuleRuntime,
+  ctx: Context,
+): void {
   if (issues !== null || trigger.type === 'unchanged' || trigger.type === 'manual') return;
   if (trigger.type === 'event') {
     const { event } = trigger;
@@ -160,7 +168,11 @@ function requireSubject({ trigger, issues, actions }: Rule, { filterFields }: Ru
   }
   const needing = actions.findIndex(
     (action) =>
-      !(action.type === 'http' || action.type === 'plugin' || (action.type === 'create' && action.as === 'issue')),
+      !(
+        action.type === 'http' ||
+        action.type === 'plugin' ||
+        (action.type === 'create' && action.as === 'issue')
+      ),
   );
   if (needing < 0) return;
   throw invalidField('issues', 'required', {

@@ -3,7 +3,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { isNever, parseFilter, type Filter, type FilterFields, type FilterTest, type FilterValue } from '../../platform/lib/filter/filter.ts';
+import {
+  isNever,
+  parseFilter,
+  type Filter,
+  type FilterFields,
+  type FilterTest,
+  type FilterValue,
+} from '../../platform/lib/filter/filter.ts';
 import { issueFiltering } from '../issues/index.ts';
 import { showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
@@ -77,22 +84,30 @@ function conflictOf(a: Conjunct, b: Conjunct): string | null {
         return 'one condition names the values that the other excludes.';
     }
   }
-  if (isNull(a) && !isNull(b) && !b.negated && b.test.test !== 'null') return 'one condition requires no value.';
-  if (isNull(b) && !isNull(a) && !a.negated && a.test.test !== 'null') return 'one condition requires no value.';
+  if (isNull(a) && !isNull(b) && !b.negated && b.test.test !== 'null')
+    return 'one condition requires no value.';
+  if (isNull(b) && !isNull(a) && !a.negated && a.test.test !== 'null')
+    return 'one condition requires no value.';
   return rangeConflict(a, b);
 }
 
-function valuesOf({ test }: Conjunct): { readonly way: string; readonly values: readonly FilterValue[] } | null {
+function valuesOf({
+  test,
+}: Conjunct): { readonly way: string; readonly values: readonly FilterValue[] } | null {
   if (test.test !== 'in' || test.groups.length !== 1) return null;
   const [{ way, values }] = test.groups as [(typeof test.groups)[number]];
   const plain = values.filter((value) => typeof value !== 'object');
-  return plain.length === values.length ? { way: `${way?.by ?? ''} ${way?.path ?? ''}`, values: plain } : null;
+  return plain.length === values.length
+    ? { way: `${way?.by ?? ''} ${way?.path ?? ''}`, values: plain }
+    : null;
 }
 
 const isNull = ({ test, negated }: Conjunct): boolean => test.test === 'null' && test.value !== negated;
 
 function rangeConflict(a: Conjunct, b: Conjunct): string | null {
-  const [low, high] = [boundOf(a), boundOf(b)].toSorted((x, y) => (x?.isLower === y?.isLower ? 0 : x?.isLower ? -1 : 1));
+  const [low, high] = [boundOf(a), boundOf(b)].toSorted((x, y) =>
+    x?.isLower === y?.isLower ? 0 : x?.isLower ? -1 : 1,
+  );
   if (!low || !high || low.isLower === high.isLower || typeof low.value !== typeof high.value) return null;
   const isEmpty = low.value > high.value || (low.value === high.value && (low.isStrict || high.isStrict));
   return isEmpty ? 'the limits exclude each other.' : null;
@@ -150,4 +165,3 @@ function satisfies(action: Action, event: string, changed: readonly string[] | u
       return false;
   }
 }
-

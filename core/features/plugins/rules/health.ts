@@ -7,7 +7,15 @@ import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
+import {
+  Closed,
+  described,
+  enumeration,
+  idOf,
+  namedSchema,
+  nullable,
+  time,
+} from '../../../platform/lib/schema.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Automation } from '../../automations/index.ts';
@@ -46,7 +54,11 @@ const write = Closed({ value: value('Value that was written.'), at: at('Time of 
 export const AutomationHealth = namedSchema(
   'AutomationHealth',
   Closed({
-    basis: enumeration('HealthBasis', ['runs', 'backtest'], 'Source of the conflicts: runs, or the backtest.'),
+    basis: enumeration(
+      'HealthBasis',
+      ['runs', 'backtest'],
+      'Source of the conflicts: runs, or the backtest.',
+    ),
     days: count('Number of days that the figures cover.'),
     lastRunAt: nullable(at('Time of the last run; null if it never ran.')),
     lastActedAt: nullable(at('Time of the last run that changed something; null if none did.')),
@@ -66,7 +78,7 @@ export const AutomationHealth = namedSchema(
         share: nullable(Type.Number({ description: 'Overruled share; null without changes.' })),
         examples: Type.Array(
           Closed({
-            issue,
+            issue: described(issue, 'Issue of the change.'),
             field: Type.String({ description: 'Name of the field.' }),
             set: value('Value that the automation set.'),
             now: value('Value that the person set.'),
@@ -106,10 +118,17 @@ export const AutomationHealth = namedSchema(
     waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),
     conflicts: Type.Array(
       Closed({
-        with: party,
+        with: described(party, 'Other writer.'),
         field: Type.String({ description: 'Name of the field that both wrote.' }),
         count: count('Number of issues on which both wrote the field within a day.'),
-        example: Closed({ issue, ours: write, theirs: write }, { description: 'Example of a conflict.' }),
+        example: Closed(
+          {
+            issue: described(issue, 'Issue of the conflict.'),
+            ours: described(write, 'Write of the automation.'),
+            theirs: described(write, 'Write of the other writer.'),
+          },
+          { description: 'Example of a conflict.' },
+        ),
       }),
       { description: 'Writers of the same field of the same issue within a day.' },
     ),
@@ -228,8 +247,8 @@ function writesIn({ data, createdAt, sequence, entityId }: EventRow): Write[] {
   }));
 }
 
-async function writesOfBacktest(ctx: Context, { backtestId: id }: Automation): Promise<Write[] | null> {
-  const row = id === null ? undefined : await ctx.store.readOne(ctx.scope, findBacktest, { id });
+async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise<Write[] | null> {
+  const row = backtest && (await ctx.store.readOne(ctx.scope, findBacktest, { id: backtest.id }));
   if (!row?.report_json) return null;
   const { effects } = JSON.parse(row.report_json) as BacktestReport;
   return effects.slice(0, writesMax).map(({ issueId, field, wouldBe, at: time, sequence }) => ({
@@ -248,7 +267,11 @@ interface Surroundings {
 }
 
 /** Reads the events around the writes of an automation, once per issue. */
-async function lookAround(ctx: Context, automation: Automation, writes: readonly Write[]): Promise<Surroundings> {
+async function lookAround(
+  ctx: Context,
+  automation: Automation,
+  writes: readonly Write[],
+): Promise<Surroundings> {
   const conflicts = new Map<string, AutomationHealth['conflicts'][number] & { issues: Set<string> }>();
   const reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[] = [];
   for (const [issueId, own] of Map.groupBy(writes, (one) => one.issue.id)) {
@@ -265,7 +288,10 @@ async function lookAround(ctx: Context, automation: Automation, writes: readonly
       }
   }
   return {
-    conflicts: [...conflicts.values()].map(({ issues, ...conflict }) => ({ ...conflict, count: issues.size })),
+    conflicts: [...conflicts.values()].map(({ issues, ...conflict }) => ({
+      ...conflict,
+      count: issues.size,
+    })),
     reversed: reversed.slice(0, examplesMax).map(({ key: _, ...example }) => example),
     reversedCount: new Set(reversed.map(({ key }) => key)).size,
   };

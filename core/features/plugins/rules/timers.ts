@@ -31,7 +31,11 @@ const issuesPerFiring = 50;
 const watchEveryMs = dayMs;
 
 /** Returns the ops that set the timers of an automation to its state. */
-export function ruleTimerOps(scope: Scope, { id, state, deletedAt, ...parts }: Automation, nowMs: number): Op[] {
+export function ruleTimerOps(
+  scope: Scope,
+  { id, state, deletedAt, ...parts }: Automation,
+  nowMs: number,
+): Op[] {
   const isActive = state === 'active' && deletedAt === null;
   const isDue = isActive && ruleOf(parts).trigger.type === 'unchanged';
   return [

@@ -16,6 +16,7 @@ import { createCollector, createGateComparison } from './reports.ts';
 import {
   codeOfBacktest,
   endBacktestOp,
+  endOfRuleOp,
   findBacktest,
   startBacktestOp,
   type BacktestRequest,
@@ -23,6 +24,7 @@ import {
   type BacktestRow,
 } from './rows.ts';
 import { rulesPackage } from '../installs/rules.ts';
+import { rulesPlugin } from '../packages.ts';
 import { asInstalled, type RequestedVersion, type Version } from './versions.ts';
 
 /** Limit of starts, so that a backtest that crashes the server is not restarted forever. */
@@ -66,7 +68,8 @@ export function createBacktests(deps: TrialDeps, engine: TrialEngine) {
       const ended = await endOf(item, row);
       if (!ended) return void (stopping || queue.drop(item));
       const op = endBacktestOp(scope, id, { ...ended, now: clock.nowMs() });
-      if (!(await store.commit([queue.finish(item), op])).ok) queue.drop(item);
+      const ofRule = row.plugin_id === rulesPlugin ? [endOfRuleOp(scope, row, ended.status)] : [];
+      if (!(await store.commit([queue.finish(item), op, ...ofRule])).ok) queue.drop(item);
     } finally {
       active.delete(id);
     }

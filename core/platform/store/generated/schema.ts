@@ -99,7 +99,7 @@ export interface Schema {
     readonly state: string;
     readonly state_reason: string | null;
     readonly revision: number;
-    readonly backtest_id: string | null;
+    readonly backtest_json: string | null;
     readonly version: number;
     readonly created_at: number;
     readonly updated_at: number;
@@ -1146,7 +1146,7 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
   },
   automations: {
     columns:
-      'id name description trigger_json conditions_json issues_json actions_json mode step_down_json owner_id state state_reason revision backtest_id version created_at updated_at deleted_at since_sequence probation_left due_json',
+      'id name description trigger_json conditions_json issues_json actions_json mode step_down_json owner_id state state_reason revision backtest_json version created_at updated_at deleted_at since_sequence probation_left due_json',
     key: 'id',
   },
   backtests: {
