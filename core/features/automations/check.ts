@@ -14,7 +14,16 @@ import { member } from '../people/contract.ts';
 import { requireConsistent } from './contradictions.ts';
 import { readHosts, showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
-import { below, issueFieldNames, type Action, type Rule, type RuleParts, ruleOf } from './shape.ts';
+import {
+  below,
+  issueFieldNames,
+  type Action,
+  type Conditions,
+  type Rule,
+  type RuleParts,
+  type Trigger,
+  ruleOf,
+} from './shape.ts';
 
 /** @throws ApiError validation_failed */
 export async function requireSound(ctx: Context, parts: RuleParts, runtime: RuleRuntime): Promise<void> {
@@ -38,12 +47,23 @@ export async function requireSound(ctx: Context, parts: RuleParts, runtime: Rule
 
 async function requireTrigger(ctx: Context, { trigger }: Rule, runtime: RuleRuntime): Promise<void> {
   if (trigger.type === 'schedule') {
-    const zone = trigger.timeZone === undefined ? null : checkZone(trigger.timeZone);
-    if (zone !== null) throw invalidField('trigger.timeZone', 'not_found', zone);
+    requireZone(trigger.timeZone, 'trigger.timeZone');
     const cron = checkCron(trigger.cron, trigger.timeZone);
     if (cron !== null) throw invalidField('trigger.cron', 'invalid_format', cron);
   }
-  if (trigger.type !== 'event') return;
+  if (trigger.type === 'event') await requireEvent(ctx, trigger, runtime);
+}
+
+function requireZone(name: string | undefined, at: string): void {
+  const why = name === undefined ? null : checkZone(name);
+  if (why !== null) throw invalidField(at, 'not_found', why);
+}
+
+async function requireEvent(
+  ctx: Context,
+  trigger: Extract<Trigger, { type: 'event' }>,
+  runtime: RuleRuntime,
+): Promise<void> {
   const { event, filter, from, to, changed } = trigger;
   if (isRunEvent(event))
     throw invalidField('trigger.event', 'invalid_enum', {
@@ -80,7 +100,7 @@ function requireChanged(
 }
 
 async function requireConditions(ctx: Context, { conditions, issues }: Rule): Promise<void> {
-  const { issue, parent, subIssues, relations, time } = conditions;
+  const { issue, parent, subIssues, relations } = conditions;
   const filters = {
     'conditions.issue': issue,
     'conditions.parent.filter': parent?.filter,
@@ -89,13 +109,16 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
     'issues.filter': issues && !hasTemplate(issues.filter) ? issues.filter : undefined,
   };
   for (const [at, filter] of Object.entries(filters)) if (filter) await issueFiltering.check(ctx, filter, at);
+  requirePossible(conditions);
+}
+
+function requirePossible({ parent, time }: Conditions): void {
   if (parent?.exists === false && parent.filter)
     throw invalidField('conditions.parent', 'conflict', {
       why: 'An issue without a parent has no parent that matches a filter.',
       fix: 'Leave out `exists` or `filter`.',
     });
-  const zone = time?.timeZone === undefined ? null : checkZone(time.timeZone);
-  if (zone !== null) throw invalidField('conditions.time.timeZone', 'not_found', zone);
+  requireZone(time?.timeZone, 'conditions.time.timeZone');
   if (time && (time.from !== undefined || time.until !== undefined) && time.from === time.until)
     throw invalidField('conditions.time.until', 'conflict', {
       why: 'The window has no length.',

@@ -73,23 +73,26 @@ function conjuncts(filter: Filter, fields: FilterFields, negated = false): Conju
 }
 
 /** Returns why two tests of one field exclude each other; null if they may both hold. */
-function conflictOf(a: Conjunct, b: Conjunct): string | null {
+const conflictOf = (a: Conjunct, b: Conjunct): string | null =>
+  valueConflict(a, b) ?? (isEmptyWith(a, b) || isEmptyWith(b, a) ? noValue : null) ?? rangeConflict(a, b);
+
+const noValue = 'one condition requires no value.';
+
+function valueConflict(a: Conjunct, b: Conjunct): string | null {
   const [one, other] = [valuesOf(a), valuesOf(b)];
-  if (one && other && one.way === other.way) {
-    if (!a.negated && !b.negated && !one.values.some((value) => other.values.includes(value)))
-      return 'the conditions name different values.';
-    if (a.negated !== b.negated) {
-      const [named, excluded] = a.negated ? [other, one] : [one, other];
-      if (named.values.every((value) => excluded.values.includes(value)))
-        return 'one condition names the values that the other excludes.';
-    }
-  }
-  if (isNull(a) && !isNull(b) && !b.negated && b.test.test !== 'null')
-    return 'one condition requires no value.';
-  if (isNull(b) && !isNull(a) && !a.negated && a.test.test !== 'null')
-    return 'one condition requires no value.';
-  return rangeConflict(a, b);
+  if (!one || !other || one.way !== other.way || (a.negated && b.negated)) return null;
+  if (a.negated === b.negated)
+    return one.values.some((value) => other.values.includes(value))
+      ? null
+      : 'the conditions name different values.';
+  const [named, excluded] = a.negated ? [other, one] : [one, other];
+  return named.values.every((value) => excluded.values.includes(value))
+    ? 'one condition names the values that the other excludes.'
+    : null;
 }
+
+/** True if the first test requires no value, and the second one a value. */
+const isEmptyWith = (a: Conjunct, b: Conjunct): boolean => isNull(a) && !b.negated && b.test.test !== 'null';
 
 function valuesOf({
   test,

@@ -62,9 +62,14 @@ export async function requireOwner(ctx: Context, { ownerId }: Automation): Promi
   );
 }
 
-/** @throws ApiError forbidden, validation_failed for an owner other than the caller */
-async function requireOwnership(ctx: Context, ownerId: string): Promise<void> {
-  if (ctx.authority.actor.memberId === ownerId) return;
+/**
+ * @param ownerId new owner; absent to leave the owner unchanged
+ * @throws ApiError forbidden, validation_failed for an owner other than the caller
+ */
+async function requireOwnership(ctx: Context, ownerId: string | null | undefined): Promise<void> {
+  if (ownerId === undefined || ctx.authority.actor.memberId === ownerId) return;
+  if (ownerId === null)
+    throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
   if (!isAdmin(await callingMember(ctx)))
     throw new ApiError(
       'forbidden',
@@ -216,10 +221,7 @@ export async function updateAutomation(
   requireVersion(before, ifMatch);
   await requireOwner(ctx, before);
   const values = storedValuesOf(ctx, automation, 'update', body) as Partial<Automation>;
-  if (values.ownerId === null)
-    throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
-  if (values.ownerId !== undefined && values.ownerId !== before.ownerId)
-    await requireOwnership(ctx, values.ownerId);
+  if (values.ownerId !== before.ownerId) await requireOwnership(ctx, values.ownerId);
   const isOther = ruleFields.some((field) => field in values && !sameValue(values[field], before[field]));
   const draft: Automation = {
     ...before,

@@ -180,30 +180,42 @@ export async function healthOf(
   const writes = await writesOfRuns(ctx, runs, id);
   const foreseen = writes.length === 0 ? await writesOfBacktest(ctx, automation) : null;
   const seen = await lookAround(ctx, automation, foreseen ?? writes);
-  const [today] = await ctx.store.read(ctx.scope, usageToday, { id, day: dayOf(now) });
   const spent = automation.state === 'active' ? await usage.spent(ctx.scope, install) : null;
   return {
     basis: foreseen ? 'backtest' : 'runs',
     days: healthDays,
     lastRunAt: isoTime(runs[0]?.created_at ?? null),
     lastActedAt: isoTime(runs.find(hasActed)?.created_at ?? null),
-    runs: {
-      total: runs.length,
-      acted: runs.filter(hasActed).length,
-      proposed: runs.filter(({ status }) => status === 'proposed').length,
-      failed: runs.filter(({ status }) => status === 'dead').length,
-    },
+    runs: countsOf(runs),
     overruled: await overruledOf(ctx, automation, foreseen ? [] : writes, seen),
     failures: failuresOf(runs),
-    loops: runs.flatMap((run) => {
-      const error = errorOf(run);
-      if (!error?.code.startsWith('loop_')) return [];
-      return [{ message: error.message, at: isoTime(run.created_at), runId: run.id }];
-    }),
-    usage: { runs: today?.runs ?? 0, cpuMs: today?.cpu_ms ?? 0 },
+    loops: loopsOf(runs),
+    usage: await usageOf(ctx, id),
     waitsFor: showSpent(spent),
     conflicts: seen.conflicts,
   };
+}
+
+function countsOf(runs: readonly HealthRun[]): AutomationHealth['runs'] {
+  const ofStatus = (status: string): number => runs.filter((run) => run.status === status).length;
+  return {
+    total: runs.length,
+    acted: runs.filter(hasActed).length,
+    proposed: ofStatus('proposed'),
+    failed: ofStatus('dead'),
+  };
+}
+
+const loopsOf = (runs: readonly HealthRun[]): AutomationHealth['loops'] =>
+  runs.flatMap((run) => {
+    const error = errorOf(run);
+    if (!error?.code.startsWith('loop_')) return [];
+    return [{ message: error.message, at: isoTime(run.created_at), runId: run.id }];
+  });
+
+async function usageOf(ctx: Context, id: string): Promise<AutomationHealth['usage']> {
+  const [today] = await ctx.store.read(ctx.scope, usageToday, { id, day: dayOf(ctx.nowMs()) });
+  return { runs: today?.runs ?? 0, cpuMs: today?.cpu_ms ?? 0 };
 }
 
 const eventsOf = ({ events_json: text }: HealthRun) => JSON.parse(text) as { id: string; type: string }[];
@@ -260,6 +272,12 @@ async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise
   }));
 }
 
+interface Reversal {
+  /** Identifies the write of the automation. */
+  readonly key: string;
+  readonly example: AutomationHealth['overruled']['examples'][number];
+}
+
 interface Surroundings {
   readonly conflicts: AutomationHealth['conflicts'];
   readonly reversed: AutomationHealth['overruled']['examples'];
@@ -273,7 +291,7 @@ async function lookAround(
   writes: readonly Write[],
 ): Promise<Surroundings> {
   const conflicts = new Map<string, AutomationHealth['conflicts'][number] & { issues: Set<string> }>();
-  const reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[] = [];
+  const reversed: Reversal[] = [];
   for (const [issueId, own] of Map.groupBy(writes, (one) => one.issue.id)) {
     const first = Math.min(...own.map(({ sequence }) => sequence));
     const page = await pageOfSubject(ctx.store, ctx.scope, issueId, Math.max(0, first - sequencesBefore), {
@@ -292,7 +310,7 @@ async function lookAround(
       ...conflict,
       count: issues.size,
     })),
-    reversed: reversed.slice(0, examplesMax).map(({ key: _, ...example }) => example),
+    reversed: reversed.slice(0, examplesMax).map(({ example }) => example),
     reversedCount: new Set(reversed.map(({ key }) => key)).size,
   };
 }
@@ -323,27 +341,16 @@ function noteConflict(
 }
 
 /** A person who sets another value within the window overrules the automation. */
-function noteReversal(
-  reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[],
-  one: Write,
-  event: EventRow,
-  { stepDown }: Automation,
-): void {
+function noteReversal(reversed: Reversal[], one: Write, event: EventRow, { stepDown }: Automation): void {
   const { actor, data, createdAt, sequence } = event;
   const isPerson = actor.kind === 'user' || actor.kind === 'api_key';
   if (!isPerson || sequence <= one.sequence || createdAt > one.atMs + stepDown.days * dayMs) return;
   const key = `${one.issue.id} ${one.field} ${one.sequence}`;
   if (reversed.some((known) => known.key === key)) return;
   if (JSON.stringify(data[one.field]) === JSON.stringify(one.value)) return;
-  reversed.push({
-    key,
-    issue: one.issue,
-    field: one.field,
-    set: short(one.value),
-    now: short(data[one.field]),
-    by: actor.name,
-    at: isoTime(createdAt),
-  });
+  const [set, now] = [short(one.value), short(data[one.field])];
+  const example = { issue: one.issue, field: one.field, set, now, by: actor.name, at: isoTime(createdAt) };
+  reversed.push({ key, example });
 }
 
 async function overruledOf(

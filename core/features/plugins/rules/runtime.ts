@@ -107,22 +107,7 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
     },
     async simulate(ctx, automation, { issue }) {
       const install = { ...(await installOf(ctx, automation)), state: 'active' as const };
-      const { handler, target } = calledOf(automation, issue);
-      const kind = handler === 'run' ? 'issue' : 'none';
-      const input: RunInput = {
-        event: {
-          action: handler,
-          target: await targetOf(ctx, install, kind, target.target, work, 'issue'),
-          input: {},
-          caller: ctx.actor,
-        },
-        caller: callerOf(ctx),
-      };
-      return {
-        changes: [],
-        body: { effects: [], logs: [], error: null },
-        completed: async () => ({ body: await simulated(deps, ctx, install, handler, input) }),
-      } satisfies ChangeSet;
+      return simulationOf(deps, ctx, install, calledOf(automation, issue), work);
     },
   };
 }
@@ -155,6 +140,28 @@ function calledOf(automation: Automation, issue: string | undefined) {
   if (ruleOf(automation).issues === null)
     throw invalidField('issue', 'required', 'Give the id or identifier of an issue, such as ENG-1.');
   return { handler: 'start', target: {} };
+}
+
+async function simulationOf(
+  deps: AttemptDeps,
+  ctx: Context,
+  install: Install,
+  { handler, target }: ReturnType<typeof calledOf>,
+  work: RuleWork,
+): Promise<ChangeSet> {
+  const kind = handler === 'run' ? 'issue' : 'none';
+  const event = {
+    action: handler,
+    target: await targetOf(ctx, install, kind, target.target, work, 'issue'),
+    input: {},
+    caller: ctx.actor,
+  };
+  const input: RunInput = { event, caller: callerOf(ctx) };
+  return {
+    changes: [],
+    body: { effects: [], logs: [], error: null },
+    completed: async () => ({ body: await simulated(deps, ctx, install, handler, input) }),
+  };
 }
 
 async function simulated(
