@@ -28,6 +28,8 @@ export type FormModel = {
   /** Largest value of each column; rows are levels relative to it. */
   readonly maxima: readonly number[];
   readonly rows: readonly string[];
+  /** Squared length of each row; computed from the rows if absent. */
+  readonly squares?: readonly number[];
   readonly coefficients: readonly Scores[];
 };
 
