@@ -8,6 +8,7 @@ import {
   type Label,
   type Page,
 } from '@tatami/sdk/plugin';
+import { forgetIndexes } from './duplicates/store.ts';
 import type { LearnContext, Settings, TriageContext } from './context.ts';
 
 /** Limit of a host call's result in characters, smaller than the real one so that tests reach it. */
@@ -42,6 +43,10 @@ export class FakeTracker {
     duplicates: true,
     priority: 'suggest',
   };
+
+  constructor() {
+    forgetIndexes();
+  }
 
   add({ title, description, team = 'ENG', labels = [], priority = 'none' }: FakeIssueInput): Issue {
     const number = this.issues.size + 1;

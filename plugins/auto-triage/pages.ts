@@ -12,15 +12,14 @@ export interface IssuePage<Field extends keyof Issue> {
   readonly next: string | null;
 }
 
-/** @param after cursor of the first page; empty for the newest issues */
+/** @param start cursor of the first page, empty for the newest issues, and the size of a page */
 export async function* pagesOf<const Field extends keyof Issue>(
-  ctx: LearnContext,
+  ctx: Pick<LearnContext, 'issues'>,
   query: Pick<IssueQuery, 'team' | 'filter'>,
   fields: readonly Field[],
-  after = '',
+  start: { readonly after?: string; readonly limit?: number } = {},
 ): AsyncGenerator<IssuePage<Field>> {
-  let limit = pageIssues;
-  let cursor = after;
+  let { limit = pageIssues, after: cursor = '' } = start;
   for (let calls = 0; calls < callsMax; calls++) {
     let page;
     try {

@@ -1,6 +1,7 @@
 // Finds likely duplicates of a new issue among the issues of its team, and adds the issue to the index.
 import type { Issue } from '@tatami/sdk/plugin';
 import type { TriageContext } from '../context.ts';
+import { recallNewest } from './fill.ts';
 import { rarityOf, search, type Match } from './search.ts';
 import type { Segment } from './segment.ts';
 import { readIndex } from './store.ts';
@@ -23,11 +24,12 @@ export const similarityMin = 0.7;
 export async function findDuplicates(ctx: TriageContext, issue: Issue, teams: number): Promise<Duplicate[]> {
   const terms = termsOf(issue);
   const index = await readIndex(ctx.kv, issue.team.key, teams);
+  if (index.isForgetful) await recallNewest(ctx, index, issue.team.key);
   const { segments } = index;
   const near = search(segments, terms, nearestCount, issue.id).filter(
     ({ score }) => score >= similarityMin ** 2,
   );
-  await index.add({ id: issue.id, codes: codesOf(terms) });
+  index.addRecent({ id: issue.id, codes: codesOf(terms) });
   if (near.length === 0) return [];
   const page = await ctx.issues.list({
     team: issue.team.key,

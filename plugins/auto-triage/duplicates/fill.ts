@@ -4,10 +4,12 @@ import type { Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from '../context.ts';
 import { pagesOf } from '../pages.ts';
 import { buildSegment, type Entry } from './segment.ts';
-import { readIndex, type SimilarIndex } from './store.ts';
+import { idsOf, readIndex, type SimilarIndex } from './store.ts';
 import { codesOf, termsOf } from './terms.ts';
 
 const rereadAfterMs = 7 * 24 * 3_600_000;
+/** Number of issues that an isolate reads when it starts, at about 1 ms each. */
+const recalledMax = 20;
 /** Upper bounds of host calls, with those that store the result and end the run. */
 const callsToStart = 35;
 const callsPerPage = 10;
@@ -23,6 +25,20 @@ export interface Filling {
   readonly nowMs: number;
   /** Returns true if the run has this many calls left, and CPU time for a page of issues. */
   readonly canCall: (calls: number) => boolean;
+}
+
+/** Reads the newest issues into the memory of an isolate that has just started. */
+export async function recallNewest(
+  ctx: Pick<LearnContext, 'issues'>,
+  index: SimilarIndex,
+  team: string,
+): Promise<void> {
+  let newest: readonly IssueItem[] = [];
+  for await (const { items } of pagesOf(ctx, { team }, fields, { limit: recalledMax })) {
+    newest = items;
+    break;
+  }
+  index.recall(newest.map(toEntry));
 }
 
 /** @returns true if the index is complete, or as large as it may be */
@@ -41,8 +57,10 @@ export async function fillIndex(ctx: LearnContext, filling: Filling): Promise<bo
 /** Lists all issues once, over several runs. @returns true if all are indexed, or as many as fit */
 async function addOlder(ctx: LearnContext, index: SimilarIndex, filling: Filling): Promise<boolean> {
   const { head } = index;
-  const known = index.ids();
-  for await (const { items, next } of pagesOf(ctx, { team: filling.team }, fields, head.older ?? '')) {
+  const known = idsOf(index.stored);
+  for await (const { items, next } of pagesOf(ctx, { team: filling.team }, fields, {
+    after: head.older ?? '',
+  })) {
     if (head.older === '') head.newest = items[0]?.id ?? '';
     await addUnknown(index, known, items, filling.nowMs);
     head.older = known.size >= index.sizeMax ? null : next;
@@ -52,21 +70,24 @@ async function addOlder(ctx: LearnContext, index: SimilarIndex, filling: Filling
   return false;
 }
 
-/** Adds the issues that are newer than the newest indexed one, because the plugin missed their events. */
+/** Adds the issues that are newer than the newest indexed one. @returns true if all are indexed */
 async function addNewer(ctx: LearnContext, index: SimilarIndex, filling: Filling): Promise<boolean> {
   const { head } = index;
   const { team, nowMs } = filling;
   const [newest] = (await ctx.issues.list({ team, fields: 'title', limit: 1 })).data;
   if (newest === undefined || newest.id === head.newest) return true;
-  const known = index.ids();
+  const known = idsOf(index.stored);
   let added = 0;
-  for await (const { items } of pagesOf(ctx, { team }, fields)) {
+  head.newest = newest.id;
+  for await (const { items, next } of pagesOf(ctx, { team }, fields)) {
     const count = await addUnknown(index, known, items, nowMs);
     added += count;
-    if (count < items.length || added >= index.sizeMax) break;
+    if (count < items.length || next === null || added >= index.sizeMax) return true;
+    // The next run continues here as if the index were new.
+    head.older = next;
     if (!filling.canCall(callsPerPage)) return false;
+    head.older = null;
   }
-  head.newest = newest.id;
   return true;
 }
 
@@ -86,7 +107,7 @@ async function addUnknown(
 async function rereadOldest(ctx: LearnContext, index: SimilarIndex, { team, nowMs }: Filling): Promise<void> {
   const { readAt } = index.head;
   const slot = readAt.indexOf(Math.min(...readAt));
-  const ids = index.segments[slot]?.ids ?? [];
+  const ids = index.stored[slot]?.ids ?? [];
   if (slot < 0 || (readAt[slot] ?? 0) > nowMs - rereadAfterMs) return;
   const entries: Entry[] = [];
   let isRead = false;

@@ -110,8 +110,10 @@ function bestOf(
       if ((scores[issue] as number) * normMax <= least) continue;
       const score = (scores[issue] as number) * lengthNorm(sizes[at] as number);
       scores[issue] = score;
-      if (score <= least || ids[at] === ownId) continue;
-      best.push({ id: ids[at] ?? '', issue });
+      const id = ids[at] ?? '';
+      // An issue can be stored and recent.
+      if (score <= least || id === ownId || best.some((other) => other.id === id)) continue;
+      best.push({ id, issue });
       best.sort((a, b) => (scores[b.issue] as number) - (scores[a.issue] as number));
       if (best.length <= count) continue;
       best.pop();

@@ -1,6 +1,6 @@
-// Index of a team in `kv`: `similar:KEY` has the latest issues, one text each, and the stamps of the segments
-// `similar:KEY:SLOT`. The isolate caches decoded segments by stamp, so a run reads only what changed. Full segments
-// are reused in turn, which forgets the oldest issues.
+// Index of a team. `kv` has the segments that the schedule `learn` writes, `similar:KEY:SLOT`, with their stamps in
+// `similar:KEY`; a full index reuses its segments in turn, which forgets the oldest issues. Issues created since are
+// in the memory of the isolate: if every event wrote the index, concurrent runs would conflict.
 import type { Stored } from '../context.ts';
 import {
   addEntry,
@@ -14,78 +14,102 @@ import {
 
 /** Raised whenever terms or layout change; an index of another version is dropped and filled again. */
 const indexVersion = 1;
-/** Issues that are appended to a segment together, because a segment is 20 times as large as they are. */
-const latestMax = 16;
 const segmentsMax = 16;
 /** Limit of all models and indexes of a workspace, and upper bounds of their parts. */
 const workspaceBytesMax = 5_000_000;
-const modelBytesMax = 210_000;
+const modelBytesMax = 220_000;
 const segmentBytesMax = 26_000;
+const recentSegmentsMax = 4;
 const indexesCachedMax = 8;
 
 interface Head {
   readonly version: number;
-  /** Latest issues: `ID CODE CODE …`, the codes in base 36. */
-  latest: string[];
   /** Stamp of each segment; it changes with the segment. */
-  stamps: number[];
+  readonly stamps: number[];
+  /** Unix milliseconds at which each segment was last read from its issues. */
+  readonly readAt: number[];
   /** Segment that issues are appended to. */
   open: number;
-  /** Unix milliseconds at which each segment was last read from its issues. */
-  readAt: number[];
   /** Newest indexed issue. */
   newest: string;
   /** Cursor of the next page of older issues; null if all are indexed, or as many as fit. */
   older: string | null;
 }
 
+/** Decoded parts, which an isolate caches: a run reads only what changed. */
+interface CachedIndex {
+  head: Head;
+  stored: Segment[];
+  /** Issues created since the last run of the schedule; undefined until {@link SimilarIndex.recall}. */
+  recent: Segment[] | undefined;
+}
+
+const cached = new Map<string, CachedIndex>();
+
+/** Clears the cache, which a new isolate does not have. */
+export function forgetIndexes(): void {
+  cached.clear();
+}
+
 export class SimilarIndex {
-  readonly segments: readonly Segment[];
   readonly head: Head;
   readonly #kv: Stored;
   readonly #team: string;
-  readonly #segments: Segment[];
-  readonly #latest: Segment;
   readonly #slotsMax: number;
+  readonly #parts: CachedIndex;
 
   constructor(kv: Stored, team: string, slotsMax: number, parts: CachedIndex) {
     this.#kv = kv;
     this.#team = team;
     this.#slotsMax = slotsMax;
+    this.#parts = parts;
     this.head = parts.head;
-    this.#segments = parts.segments;
-    this.#latest = parts.latest;
-    this.segments = [...parts.segments, parts.latest];
   }
 
-  ids(): Set<string> {
-    return new Set(this.segments.flatMap(({ ids }) => ids));
+  get segments(): readonly Segment[] {
+    return [...this.#parts.stored, ...(this.#parts.recent ?? [])];
   }
 
+  get stored(): readonly Segment[] {
+    return this.#parts.stored;
+  }
+
+  /** Maximum number of stored issues. */
   get sizeMax(): number {
     return this.#slotsMax * segmentIssuesMax;
   }
 
-  /** Adds a new issue and stores the index. */
-  async add(entry: Entry): Promise<void> {
-    const { head } = this;
-    head.newest = entry.id;
-    if (head.latest.length < latestMax) {
-      head.latest.push(encodeEntry(entry));
-      addEntry(this.#latest, entry);
-    } else {
-      await this.append([...head.latest.map(decodeEntry), entry], 0);
-      head.latest = [];
-    }
-    await this.save();
+  /** True if this isolate may have missed events since the last run of the schedule. */
+  get isForgetful(): boolean {
+    return this.#parts.recent === undefined;
   }
 
-  /** Appends issues to the segments without storing the head. */
+  /** Adds recent issues, newest first, after which the isolate has seen all events. */
+  recall(entries: readonly Entry[]): void {
+    this.#parts.recent = [];
+    const known = idsOf(this.stored);
+    for (const entry of entries.toReversed()) if (!known.has(entry.id)) this.addRecent(entry);
+  }
+
+  addRecent(entry: Entry): void {
+    const recent = (this.#parts.recent ??= []);
+    if (recent.some(({ ids }) => ids.includes(entry.id))) return;
+    let last = recent.at(-1);
+    if (!last || last.ids.length >= segmentIssuesMax) recent.push((last = buildSegment([])));
+    addEntry(last, entry);
+    if (recent.length > recentSegmentsMax) recent.shift();
+  }
+
+  /** Appends issues to the stored segments; `save` must follow. */
   async append(entries: readonly Entry[], nowMs: number): Promise<void> {
     const { head } = this;
+    const { stored } = this.#parts;
     for (let rest = entries; rest.length > 0;) {
-      let segment = this.#segments[head.open];
-      if (!segment || segment.ids.length >= segmentIssuesMax) segment = this.#openNext();
+      let segment = stored[head.open];
+      if (!segment || segment.ids.length >= segmentIssuesMax) {
+        head.open = stored.length < this.#slotsMax ? stored.length : (head.open + 1) % this.#slotsMax;
+        segment = buildSegment([]);
+      }
       const fits = segmentIssuesMax - segment.ids.length;
       for (const entry of rest.slice(0, fits)) addEntry(segment, entry);
       rest = rest.slice(fits);
@@ -93,63 +117,62 @@ export class SimilarIndex {
     }
   }
 
-  #openNext(): Segment {
-    const { head } = this;
-    head.open =
-      this.#segments.length < this.#slotsMax ? this.#segments.length : (head.open + 1) % this.#slotsMax;
-    const segment = buildSegment([]);
-    this.#segments[head.open] = segment;
-    return segment;
-  }
-
   async write(slot: number, segment: Segment, nowMs: number): Promise<void> {
     const { head } = this;
-    this.#segments[slot] = segment;
+    this.#parts.stored[slot] = segment;
     head.stamps[slot] = (head.stamps[slot] ?? 0) + 1;
-    head.readAt[slot] = nowMs || (head.readAt[slot] ?? 0);
+    head.readAt[slot] = nowMs;
     await this.#kv.set(segmentKey(this.#team, slot), encodeSegment(segment));
   }
 
   /** Deletes the segments beyond the limit, after teams were added to the workspace. */
   async shrink(): Promise<void> {
     const { head } = this;
-    while (this.#segments.length > this.#slotsMax) {
-      await this.#kv.delete(segmentKey(this.#team, this.#segments.length - 1));
-      this.#segments.pop();
+    const { stored } = this.#parts;
+    while (stored.length > this.#slotsMax) {
+      stored.pop();
       head.stamps.pop();
       head.readAt.pop();
-      head.open = Math.min(head.open, this.#segments.length - 1);
+      head.open = Math.min(head.open, stored.length - 1);
+      await this.#kv.delete(segmentKey(this.#team, stored.length));
     }
   }
 
   save(): Promise<void> {
+    const parts = this.#parts;
+    parts.recent = withoutStored(parts.recent, parts.stored);
     return this.#kv.set(headKey(this.#team), this.head);
   }
 }
 
-interface CachedIndex {
-  readonly head: Head;
-  readonly segments: Segment[];
-  readonly latest: Segment;
-}
-
-const cached = new Map<string, CachedIndex>();
-
 /** @param teams number of teams, which share the space of a workspace */
 export async function readIndex(kv: Stored, team: string, teams: number): Promise<SimilarIndex> {
   const head = asHead(await kv.get(headKey(team)));
-  const known = cached.get(team);
-  const segments: Segment[] = [];
+  const known = cached.get(team) ?? { head: asHead(null), stored: [], recent: undefined };
+  const stored: Segment[] = [];
   for (const [slot, stamp] of head.stamps.entries()) {
-    const own = known?.head.stamps[slot] === stamp ? known.segments[slot] : undefined;
-    segments.push(own ?? decodeSegment(await kv.get(segmentKey(team, slot))) ?? buildSegment([]));
+    const own = known.head.stamps[slot] === stamp ? known.stored[slot] : undefined;
+    stored.push(own ?? decodeSegment(await kv.get(segmentKey(team, slot))) ?? buildSegment([]));
   }
-  const entries = head.latest.map(decodeEntry);
-  const isSame = known?.latest.ids.join() === entries.map(({ id }) => id).join();
-  const parts = { head, segments, latest: isSame && known ? known.latest : buildSegment(entries) };
-  if (cached.size >= indexesCachedMax && !known) cached.clear();
+  const isChanged = stored.some((segment, slot) => segment !== known.stored[slot]);
+  const recent = isChanged ? withoutStored(known.recent, stored) : known.recent;
+  const parts = { head, stored, recent };
+  if (cached.size >= indexesCachedMax && !cached.has(team)) cached.clear();
   cached.set(team, parts);
   return new SimilarIndex(kv, team, slotsFor(teams), parts);
+}
+
+export function idsOf(segments: readonly Segment[]): Set<string> {
+  return new Set(segments.flatMap(({ ids }) => ids));
+}
+
+/** Drops recent segments whose issues the schedule has stored. */
+function withoutStored(
+  recent: readonly Segment[] | undefined,
+  stored: readonly Segment[],
+): Segment[] | undefined {
+  const known = idsOf(stored);
+  return recent?.filter(({ ids }) => !ids.every((id) => known.has(id)));
 }
 
 function slotsFor(teams: number): number {
@@ -162,16 +185,7 @@ function asHead(stored: unknown): Head {
     typeof stored === 'object' && stored !== null && 'version' in stored && stored.version === indexVersion;
   return isHead
     ? (stored as Head)
-    : { version: indexVersion, latest: [], stamps: [], open: 0, readAt: [], newest: '', older: '' };
-}
-
-function encodeEntry({ id, codes }: Entry): string {
-  return `${id} ${codes.map((code) => code.toString(36)).join(' ')}`;
-}
-
-function decodeEntry(text: string): Entry {
-  const [id = '', ...codes] = text.split(' ');
-  return { id, codes: codes.filter((code) => code !== '').map((code) => Number.parseInt(code, 36)) };
+    : { version: indexVersion, stamps: [], readAt: [], open: 0, newest: '', older: '' };
 }
 
 const headKey = (team: string): string => `similar:${team}`;
