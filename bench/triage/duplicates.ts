@@ -13,7 +13,7 @@ import { codesOf, termsOf } from '../../plugins/auto-triage/duplicates/terms.ts'
 import type { IssueText } from '../../plugins/auto-triage/model/document.ts';
 import judged from './judged-pairs.json';
 
-export interface Retrieved {
+interface Retrieved {
   /** Rank of the issue's own description, from 0; -1 beyond the fifth. */
   readonly rank: number;
   /** Score of the first result. */

@@ -6,7 +6,7 @@ const pageIssues = 40;
 /** Maximum number of calls, including those for smaller pages after a rejected one. */
 const callsMax = 12;
 
-export interface IssuePage<Field extends keyof Issue> {
+interface IssuePage<Field extends keyof Issue> {
   readonly items: readonly Pick<Issue, 'id' | Field>[];
   /** Cursor of the next page; null after the last one. */
   readonly next: string | null;

@@ -18,7 +18,7 @@ const fields = ['title', 'description'] as const;
 
 type IssueItem = Pick<Issue, 'id' | (typeof fields)[number]>;
 
-export interface Filling {
+interface Filling {
   readonly team: string;
   /** Number of teams, which share the space of a workspace. */
   readonly teams: number;

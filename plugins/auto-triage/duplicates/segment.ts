@@ -20,7 +20,7 @@ export interface Segment {
   readonly buckets: string[];
 }
 
-export interface StoredSegment {
+interface StoredSegment {
   readonly ids: string;
   readonly sizes: readonly number[];
   /** Buckets, separated by a space, which is not a character of postings. */

@@ -11,7 +11,7 @@ export const fingerprintCount = 92;
 const titleCharsMax = 500;
 /** Limits of the text and of its distinct terms. Larger ones find no more duplicates, but cost space and time. */
 const bodyCharsMax = 3000;
-export const termsMax = 128;
+const termsMax = 128;
 const wordCharsMax = 24;
 const partsMax = 6;
 
