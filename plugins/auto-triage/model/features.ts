@@ -17,6 +17,7 @@ export const blockWeights = {
   code: 0.75,
   template: 0.75,
   lines: 0.75,
+  closing: 0.4,
   grammar: 0.2,
 } as const;
 
@@ -36,6 +37,8 @@ export type Block = {
 const proseWordsMax = 120;
 const characterWordsMax = 150;
 const proseCharsMax = 3000;
+const closingCharsMax = 400;
+const closingWordsMax = 30;
 const codeCharsMax = 8000;
 const linesMax = 200;
 
@@ -81,6 +84,11 @@ export function countFeatures(document: Document, withTexts = false): Block[] {
   block('opening', (add) => {
     words.slice(0, 40).forEach(add);
     eachPair(words.slice(0, 40), add);
+  });
+  block('closing', (add) => {
+    const last = proseWords(document.prose.slice(-closingCharsMax)).slice(-closingWordsMax);
+    last.forEach(add);
+    eachPair(last, add);
   });
   block('code', (add) => codeWords(document.code.slice(0, codeCharsMax)).forEach(add));
   block('template', (add) => {

@@ -6,7 +6,7 @@ import type { Scores } from './kind.ts';
  * Raised whenever features or layout change, because buckets then have another meaning. Models of other versions are
  * ignored.
  */
-export const modelVersion = 1;
+export const modelVersion = 2;
 
 export type Model = {
   readonly version: typeof modelVersion;
