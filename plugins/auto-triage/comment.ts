@@ -27,8 +27,12 @@ interface Findings {
   readonly priority: PriorityFinding | undefined;
 }
 
-/** Returns an empty text if there is nothing to say. */
+/**
+ * Returns an empty text if there is nothing to say. A suggestion by general cues is only added to other findings,
+ * because it does not deserve a notification of its own.
+ */
 export function commentOf({ team, kind, duplicates, priority }: Findings): string {
+  if (!kind && duplicates.length === 0 && isMinor(priority)) return '';
   const changed = [...(kind?.isSure ? ['label'] : []), ...(priority?.isSet ? ['priority'] : [])];
   const parts = [
     kind ? kindText(kind, team) : '',
@@ -40,6 +44,10 @@ export function commentOf({ team, kind, duplicates, priority }: Findings): strin
       `If this is wrong, change the ${changed.join(' or the ')}. The plugin learns from the correction.`,
     );
   return parts.join('\n\n');
+}
+
+function isMinor(priority: PriorityFinding | undefined): boolean {
+  return !priority || (!priority.isSet && priority.learned === 0);
 }
 
 function kindText({ prediction, evidence, learned, isSure }: KindFinding, team: string): string {

@@ -26,25 +26,29 @@ function trackerWithPriorities(): FakeTracker {
 }
 
 describe('priority', () => {
-  test('general cues suggest a priority with the words they matched, and change nothing', async () => {
+  test('general cues suggest a priority beside the kind, with the words they matched, and set nothing', async () => {
     const tracker = new FakeTracker();
-    tracker.settings = { ...tracker.settings, rule: false };
-    const issue = tracker.add({ ...outage, labels: ['Bug'] });
+    tracker.settings = { ...tracker.settings, threshold: 0 };
+    const issue = tracker.add({ title: 'Segfault: crash', description: 'It is an outage.' });
     await triage(issue, tracker.context());
-    expect(tracker.comments.map(({ body }) => body)).toEqual([
+    expect(tracker.comments[0]?.body).toContain(
       'Suggested priority: **urgent** (by general cues, because the team has too few labelled issues to learn from). Evidence: “outage”.',
-    ]);
+    );
     expect(tracker.get(issue.id).priority).toBe('none');
+    await triage(tracker.add({ ...outage, labels: ['Bug'] }), tracker.context());
+    expect(tracker.comments).toHaveLength(1);
   });
 
   test('an issue with a priority, without cues, or with the setting "off" gets no suggestion', async () => {
     const tracker = new FakeTracker();
-    tracker.settings = { ...tracker.settings, rule: false, duplicates: false };
-    await triage(tracker.add({ ...outage, labels: ['Bug'], priority: 'low' }), tracker.context());
-    await triage(tracker.add({ ...ledger, labels: ['Bug'] }), tracker.context());
+    tracker.settings = { ...tracker.settings, threshold: 0, duplicates: false };
+    const crash = { title: 'Crash: segfault', description: 'Production is down.' };
+    await triage(tracker.add({ ...crash, priority: 'low' }), tracker.context());
+    await triage(tracker.add({ title: 'Error: wrong totals', description: '' }), tracker.context());
     tracker.settings = { ...tracker.settings, priority: 'off' };
-    await triage(tracker.add({ ...outage, labels: ['Bug'] }), tracker.context());
-    expect(tracker.comments).toEqual([]);
+    await triage(tracker.add(crash), tracker.context());
+    expect(tracker.comments).toHaveLength(3);
+    expect(tracker.comments.filter(({ body }) => body.includes('priority'))).toEqual([]);
   });
 
   test('with the setting "set" the kind and the priority are written together and explained in one comment', async () => {
