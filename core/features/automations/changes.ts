@@ -6,8 +6,16 @@ import { utcToWall } from '../../platform/lib/time/time.ts';
 import type { RuleSubscription } from './compile.ts';
 import type { Conditions } from './shape.ts';
 
-/** @param searched cached texts of `event.data` */
-export type ChangeTest = (event: EventRow, searched: Searched, before: () => Searched) => boolean;
+/**
+ * @param data data of the event as the automation may see it
+ * @param searched cached texts of `data`
+ */
+export type ChangeTest = (
+  event: Pick<EventRow, 'actor' | 'createdAt'>,
+  data: EventRow['data'],
+  searched: Searched,
+  before: () => Searched,
+) => boolean;
 
 /** Returns the test of a subscription; null if it tests nothing. */
 export function changeTestOf(rule: RuleSubscription, fields: FilterFields): ChangeTest | null {
@@ -15,7 +23,7 @@ export function changeTestOf(rule: RuleSubscription, fields: FilterFields): Chan
   const tests: ChangeTest[] = [];
   if (actor) tests.push((event) => isActor(actor, event));
   if (time) tests.push((event) => isWithin(time, event.createdAt));
-  if (changed) tests.push(({ data }) => changed.some((field) => hasChanged(data, field)));
+  if (changed) tests.push((_, data) => changed.some((field) => hasChanged(data, field)));
   if (rule.from || rule.to) tests.push(transitionOf(rule, fields));
   if (tests.length === 0) return null;
   return (...args) => tests.every((test) => test(...args));
@@ -41,7 +49,7 @@ function hasChanged(data: EventRow['data'], field: string): boolean {
 function transitionOf({ from, to }: RuleSubscription, fields: FilterFields): ChangeTest {
   const left = from && passesIn(from, fields);
   const entered = to && passesIn(to, fields);
-  return ({ data, createdAt }, searched, beforeSearched) => {
+  return ({ createdAt }, data, searched, beforeSearched) => {
     // A new object did not match before.
     const isNew = data.previous === undefined;
     const before = { ...data, ...previousOf(data) };
@@ -56,7 +64,7 @@ function transitionOf({ from, to }: RuleSubscription, fields: FilterFields): Cha
 const passesIn = (filter: object, fields: FilterFields): Passes =>
   passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
 
-function isActor({ kinds, ids, not = false }: NonNullable<Conditions['actor']>, { actor }: EventRow): boolean {
+function isActor({ kinds, ids, not = false }: NonNullable<Conditions['actor']>, { actor }: Pick<EventRow, 'actor'>): boolean {
   const isKind = kinds === undefined || kinds.some((kind) => kind === actor.kind);
   const isNamed = ids === undefined || ids.some((id) => id === actor.id || id === actor.memberId);
   return (isKind && isNamed) !== not;

@@ -207,7 +207,7 @@ export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
       billingAccount,
       () =>
         (passes === null || passes(envelope.data, searched, event.createdAt)) &&
-        (changes === null || changes({ ...event, data: envelope.data }, searched, createSearched)),
+        (changes === null || changes(event, envelope.data, searched, createSearched)),
     );
   };
 }
