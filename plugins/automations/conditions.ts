@@ -21,12 +21,21 @@ export async function unmetCondition(
   if (parent && parent.exists !== false && !issue.parent) return 'it has no parent.';
   if (conditions.issue && !matched && !(await isAmong(run, { id: issue.id }, conditions.issue)))
     return 'the issue does not match.';
-  if (parent?.filter && issue.parent && !(await isAmong(run, { id: issue.parent.id }, parent.filter)))
-    return 'the parent does not match.';
-  const unmet = subIssues && (await unmetMatch(run, { parent: issue.id }, subIssues, 'sub-issue'));
+  const unmet =
+    (parent && issue.parent && (await unmetOfParent(run, issue.parent.id, parent))) ??
+    (subIssues && (await unmetMatch(run, { parent: issue.id }, subIssues, 'sub-issue')));
   if (unmet) return unmet;
   if (!relations) return null;
   return unmetMatch(run, await relatedQuery(run, issue, relations.type), relations, 'related issue');
+}
+
+async function unmetOfParent(
+  run: RuleRun,
+  id: string,
+  { filter, subIssues }: NonNullable<Conditions['parent']>,
+): Promise<string | null> {
+  if (filter && !(await isAmong(run, { id }, filter))) return 'the parent does not match.';
+  return subIssues ? unmetMatch(run, { parent: id }, subIssues, 'sub-issue of the parent') : null;
 }
 
 function isAmong(run: RuleRun, one: IssueFilter, filter: IssueFilter): Promise<boolean> {

@@ -13,7 +13,7 @@ const fetchesMax = 10;
 /** Calls of a schedule that store and remove its position. */
 const callsReserved = 2;
 /** Calls that test the conditions on one issue, and read its relatives. */
-const planCallsMax = 12;
+const planCallsMax = 14;
 
 /** Cause of a run. */
 export interface Trigger {

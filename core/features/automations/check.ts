@@ -75,15 +75,16 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
   const filters = {
     'conditions.issue': issue,
     'conditions.parent.filter': parent?.filter,
+    'conditions.parent.subIssues.filter': parent?.subIssues?.filter,
     'conditions.subIssues.filter': subIssues?.filter,
     'conditions.relations.filter': relations?.filter,
     'issues.filter': issues && !hasTemplate(issues.filter) ? issues.filter : undefined,
   };
   for (const [at, filter] of Object.entries(filters)) if (filter) await issueFiltering.check(ctx, filter, at);
-  if (parent?.exists === false && parent.filter)
+  if (parent?.exists === false && (parent.filter ?? parent.subIssues))
     throw invalidField('conditions.parent', 'conflict', {
       why: 'An issue without a parent has no parent that matches a filter.',
-      fix: 'Leave out `exists` or `filter`.',
+      fix: 'Leave out `exists`, or `filter` and `subIssues`.',
     });
   const zone = time?.timeZone === undefined ? null : checkZone(time.timeZone);
   if (zone !== null) throw invalidField('conditions.time.timeZone', 'not_found', zone);

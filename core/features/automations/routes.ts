@@ -22,6 +22,7 @@ import {
   type AutomationPatch,
 } from './operations.ts';
 import type { RuleRuntime } from './runtime.ts';
+import { Templates, templatesForForms } from './templates.ts';
 
 const probation = Type.Optional(
   Type.Boolean({
@@ -85,9 +86,21 @@ export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
     operations: {
       delete: (ctx, id, ifMatch) => deleteAutomation(ctx, id, ifMatch, runtime),
     },
-    routes: [...changingRoutes(runtime), ...stateRoutes(runtime), ...runRoutes(runtime)],
+    routes: [templatesRoute, ...changingRoutes(runtime), ...stateRoutes(runtime), ...runRoutes(runtime)],
   }).routes;
 }
+
+const templatesRoute = defineRoute({
+  method: 'GET',
+  path: '/api/v1/automations/templates',
+  name: 'automations.templates',
+  summary: 'List templates of automations',
+  description: 'Each has a rule with defaults, and the values to adapt to the workspace.',
+  scope: 'automations:read',
+  limit: 'read',
+  responses: { 200: Templates },
+  read: async () => ({ data: templatesForForms() }),
+});
 
 function changingRoutes(runtime: RuleRuntime): Route[] {
   return [

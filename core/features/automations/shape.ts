@@ -50,10 +50,13 @@ export type Trigger =
 
 const match = Type.Enum(['all', 'any', 'none']);
 const clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'A time such as 09:00.' });
+const SubIssues = Closed({ match, filter });
 const Conditions = Closed({
   issue: optional(filter),
-  parent: optional(Closed({ exists: optional(Type.Boolean()), filter: optional(filter) })),
-  subIssues: optional(Closed({ match, filter })),
+  parent: optional(
+    Closed({ exists: optional(Type.Boolean()), filter: optional(filter), subIssues: optional(SubIssues) }),
+  ),
+  subIssues: optional(SubIssues),
   relations: optional(Closed({ type: optional(Type.Enum([...relationTypes])), match, filter })),
   actor: optional(
     Closed({
