@@ -143,6 +143,9 @@ type ActionType = keyof typeof actions;
 export type Action = { [T in ActionType]: Static<(typeof actions)[T]> }[ActionType];
 export type ActionOf<T extends ActionType> = Static<(typeof actions)[T]>;
 
+/** Schemas of the parts of a rule, for the schema of a file. */
+export const partSchemas = { triggers, conditions: Conditions, selection: Selection, actions } as const;
+
 const checksOf = (schemas: Readonly<Record<string, TSchema>>) =>
   Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));
 const checkTrigger = checksOf(triggers);
