@@ -14,6 +14,13 @@ import type {
 } from './api-keys.ts';
 import type { Attachment, AttachmentCreate, AttachmentQuery, AttachmentUrl } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
+import type {
+  AutomationHost,
+  AutomationHostCreate,
+  AutomationHostPatch,
+  AutomationHostQuery,
+  AutomationHostSetSecret,
+} from './automation-hosts.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
   Board,
@@ -699,6 +706,20 @@ export interface Operations {
     update(id: string, body: FavoritePatch, options?: ChangeOptions): Promise<Favorite>;
     /** Remove a favorite. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly automationHosts: {
+    /** List the hosts of automations, oldest first. */
+    list(query?: AutomationHostQuery, options?: CallOptions): List<AutomationHost>;
+    /** Add a host that automations may send requests to. */
+    create(body: AutomationHostCreate, options?: WriteOptions): Promise<AutomationHost>;
+    /** Get a host of automations. */
+    get(id: string, options?: CallOptions): Promise<AutomationHost>;
+    /** Change a host of automations. A change of the origin, the path or the header removes the secret. To undo a change of a host of automations, change it again. */
+    update(id: string, body: AutomationHostPatch, options?: ChangeOptions): Promise<AutomationHost>;
+    /** Remove a host of automations with its secret. To undo a change of a host of automations, change it again. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Set the secret of a host of automations. The value is encrypted at rest, sent only in `header` to `origin`, and never shown. */
+    setSecret(id: string, body: AutomationHostSetSecret, options?: ChangeOptions): Promise<AutomationHost>;
   };
   readonly auditLog: {
     /** List audit log entries, newest first. */

@@ -65,6 +65,9 @@ export type BodyName =
   | 'inbox.preferences.put'
   | 'favorites.create'
   | 'favorites.update'
+  | 'automation-hosts.create'
+  | 'automation-hosts.update'
+  | 'automation-hosts.set-secret'
   | 'me.preferences.put'
   | 'issues.triage.accept'
   | 'issues.triage.decline'
@@ -221,6 +224,12 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["type","targetId"],"properties":{"type":{"enum":["issue","view","board","project","cycle","release"]},"targetId":{"type":"string","minLength":1,"maxLength":40},"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
   'favorites.update':
     '{"type":"object","properties":{"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
+  'automation-hosts.create':
+    '{"type":"object","required":["name","origin"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"origin":{"type":"string","maxLength":260,"pattern":"^https?://[^/?#\\\\s]+$"},"path":{"type":["string","null"],"maxLength":500,"pattern":"^/[!-~]*$"},"header":{"type":["string","null"],"maxLength":80,"pattern":"^[!#$%&\'*+.^_`|~0-9A-Za-z-]+$"},"format":{"type":["string","null"],"maxLength":100,"pattern":"^[ -z|~]*\\\\{\\\\}[ -z|~]*$"}},"additionalProperties":false}',
+  'automation-hosts.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"origin":{"type":"string","maxLength":260,"pattern":"^https?://[^/?#\\\\s]+$"},"path":{"type":["string","null"],"maxLength":500,"pattern":"^/[!-~]*$"},"header":{"type":["string","null"],"maxLength":80,"pattern":"^[!#$%&\'*+.^_`|~0-9A-Za-z-]+$"},"format":{"type":["string","null"],"maxLength":100,"pattern":"^[ -z|~]*\\\\{\\\\}[ -z|~]*$"}},"additionalProperties":false}',
+  'automation-hosts.set-secret':
+    '{"type":"object","required":["value"],"properties":{"value":{"type":"string","minLength":8,"maxLength":4096,"pattern":"^[!-~]+$"}},"additionalProperties":false}',
   'me.preferences.put':
     '{"type":"object","properties":{"theme":{"enum":["system","light","dark"]},"density":{"enum":["comfortable","compact"]},"singleKeyShortcuts":{"type":"boolean"},"startPage":{"enum":["my_issues","inbox","triage","issues","boards","cycles","projects","releases"]}},"additionalProperties":false}',
   'issues.triage.accept':
