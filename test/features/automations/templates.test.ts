@@ -117,7 +117,7 @@ const cases: Readonly<Record<string, Case>> = {
       const other = await issueOf();
       await advance(8 * dayMs);
       expect([await typeOf(issue), await commentsOn(issue)]).toEqual(['canceled', [expect.any(String)]]);
-      expect(await typeOf(other)).toBe(other.state.type);
+      expect(await typeOf(other)).toBe('backlog');
     },
     event: 'issue.state_changed',
   },
