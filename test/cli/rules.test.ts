@@ -60,7 +60,7 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   const before = await automations();
   expect(before).toMatchObject([{ name: 'Urgent crashes', state: 'paused', revision: 1 }]);
   const again = await rules('apply', folder, '--yes');
-  expect([again.code, again.out]).toEqual([0, 'The folder and the server have no differences.\n']);
+  expect([again.code, again.out]).toEqual([0, 'No differences.\n']);
   expect(await automations()).toEqual(before);
   expect((await rules('plan', folder, '--json')).code).toBe(0);
 }, 60_000);
@@ -155,7 +155,7 @@ test('automations without a file are deleted only with --delete', async () => {
   await rules('apply', folder, '--yes');
   put('urgent.yaml', urgent.replace('Urgent crashes', 'Renamed'));
   const planned = await rules('plan', folder, '--no-backtest');
-  expect(planned.out).toEndWith('Not in the folder: Urgent crashes. With --delete they are deleted.\n');
+  expect(planned.out).toEndWith('Not in the folder, and deleted only with --delete: Urgent crashes\n');
   await rules('apply', folder, '--yes');
   expect((await automations()).map(({ name }) => name)).toEqual(['Urgent crashes', 'Renamed']);
   const applied = await rules('apply', folder, '--yes', '--delete');

@@ -182,8 +182,10 @@ function sentenceOf({ events, runs, fields, others, failures }: BacktestReport, 
     ...others.map(({ what, count }) => `${what} ${times(count)}`),
   ];
   const failed = failures.map(({ what, count }) => ` ${counted(count, 'run')} would have failed: ${what}.`);
+  const past = `In the last ${counted(days, 'day')} with ${counted(events.looked, 'event')} it would`;
+  if (runs.total === 0) return `${past} not have run.`;
   const would = effects.length === 0 ? 'change nothing' : effects.join(', ');
-  return `In the last ${counted(days, 'day')} with ${counted(events.looked, 'event')} it would have run ${times(runs.total)}: ${would}.${failed.join('')}`;
+  return `${past} have run ${times(runs.total)}: ${would}.${failed.join('')}`;
 }
 
 export interface Summary {
@@ -215,7 +217,7 @@ export function planLines({
   readonly others: readonly { readonly name: string }[];
 }): string[] {
   return [
-    ...(steps.length === 0 ? ['The folder and the server have no differences.'] : []),
+    ...(steps.length === 0 ? ['No differences.'] : []),
     ...steps.flatMap(({ does, file, id, name, differences, backtest = null }) => [
       `${does}  ${file === null ? `${name} (${id})` : `${file}  ${name}`}`,
       ...differences.map((one) => indent + differenceText(one)),
@@ -223,7 +225,7 @@ export function planLines({
     ]),
     ...(others.length === 0
       ? []
-      : [`Not in the folder: ${others.map(({ name }) => name).join(', ')}. With --delete they are deleted.`]),
+      : [`Not in the folder, and deleted only with --delete: ${others.map(({ name }) => name).join(', ')}`]),
   ];
 }
 
