@@ -119,7 +119,7 @@ const comment = { type: 'comment', body: 'Hello.' };
 const manual = { type: 'manual' };
 /** Rules around the parts that the examples show, by the name of the block. */
 const wholes: Readonly<Record<string, (part: Json) => Json>> = {
-  rule: ({ name: _, ...parts }) => parts,
+  rule: ({ trigger, conditions, actions }) => ({ trigger, conditions, actions }),
   trigger: (trigger) => ({ trigger, actions: [comment] }),
   'trigger-of-issues': (trigger) => ({ trigger, issues: selection, actions: [comment] }),
   conditions: (conditions) => ({
