@@ -55,16 +55,18 @@ export interface Automation {
     readonly fields: readonly string[] | null;
   }[];
   /** Backtest of the present revision; null if there was none. */
-  readonly backtest: {
-    /** Id of the backtest. */
-    readonly id: string;
-    /** Status of the backtest. */
-    readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
-  } | null;
+  readonly backtest: AutomationBacktest | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */
   readonly createdAt: string;
   /** Time of the last change. RFC 3339, UTC. */
   readonly updatedAt: string;
+}
+
+export interface AutomationBacktest {
+  /** Id of the backtest. */
+  readonly id: string;
+  /** Status of the backtest. */
+  readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 }
