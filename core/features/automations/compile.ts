@@ -180,9 +180,6 @@ function otherScopesOf(action: Action): readonly string[] {
       return ['releases:write'];
     case 'cycle':
       return ['cycles:read'];
-    case 'assign':
-    case 'subscribe':
-      return namesIn({ assignee: action.members });
     case 'set':
       return namesIn(action.fields);
     case 'create':
@@ -204,7 +201,7 @@ const scopesOfNames: Readonly<Record<string, string>> = {
 function namesIn(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([field, value]) => {
     const scope = scopesOfNames[field];
-    const isNamed = [value].flat().some((one) => typeof one === 'string' && !/^([a-z]{3}_|\{\{)/.test(one));
+    const isNamed = typeof value === 'string' && !/^([a-z]{3}_|\{\{)/.test(value);
     return scope !== undefined && isNamed ? [scope] : [];
   });
 }
