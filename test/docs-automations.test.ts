@@ -70,7 +70,7 @@ function openShell(folder: string, token: string) {
 }
 
 test.each([
-  ['README.md', 15],
+  ['README.md', 16],
   ['git.md', 14],
 ])(
   '%s shows the actual output of its commands',

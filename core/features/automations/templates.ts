@@ -27,7 +27,7 @@ const texts: Readonly<Record<string, string>> = templateTexts;
 
 const parse = (text: string): TemplateFile => Bun.YAML.parse(text) as TemplateFile;
 
-export interface TemplateSummary {
+interface TemplateSummary {
   readonly id: string;
   readonly name: string;
   readonly description: string;

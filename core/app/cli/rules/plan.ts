@@ -18,7 +18,7 @@ export interface PlanOptions extends RemoteOptions {
   days: string;
 }
 
-export interface Difference {
+interface Difference {
   readonly path: string;
   /** Undefined if the value is new. */
   readonly before?: unknown;
