@@ -58,18 +58,16 @@ export function filledTemplate(id: string, values: Readonly<Record<string, strin
     throw new TemplateError(
       `The template ${id} has no placeholder ${unknown}. ${Object.keys(needs).length === 0 ? 'It has none.' : `Use ${Object.keys(needs).join(', ')}.`}`,
     );
-  const filled = Object.entries(needs).reduce((before, [name, need]) => {
-    const value = values[name] ?? need.default;
-    if (value === undefined)
-      throw new TemplateError(
-        `The template ${id} needs a value for ${name}: ${need.doc} Add --set ${name}=….`,
-      );
-    return before.replaceAll(placeholderOf(name), () => scalarOf(need, value));
-  }, withoutNeeds(text));
-  return filled;
+  const missing = Object.entries(needs).find(([name, need]) => (values[name] ?? need.default) === undefined);
+  if (missing)
+    throw new TemplateError(
+      `The template ${id} needs a value for ${missing[0]}: ${missing[1].doc} Add --set ${missing[0]}=….`,
+    );
+  return withoutNeeds(text).replaceAll(/\$(\w+)/g, (placeholder, name: string) => {
+    const need = Object.hasOwn(needs, name) ? needs[name] : undefined;
+    return need ? scalarOf(need, (values[name] ?? need.default)!) : placeholder;
+  });
 }
-
-const placeholderOf = (name: string): RegExp => new RegExp(String.raw`\$${name}\b`, 'g');
 
 /** Removes the block `needs`, whose lines are indented. */
 const withoutNeeds = (text: string): string => text.replace(/^needs:\n(?: .*\n)+/m, '');

@@ -341,10 +341,33 @@ test('the API lists the templates with a rule that the defaults complete', async
     } = Bun.YAML.parse(filledTemplate(id, {})) as Json;
     expect({ id, ...rule }).toEqual({ id, trigger, conditions, issues, actions, mode });
   }
-  const stale = data.find(({ id }: Json) => id === 'stale-close');
-  expect(stale.needs.label).toMatchObject({
-    default: 'stale',
-    list: false,
-    paths: ['conditions.issue.label'],
+  expect(data.find(({ id }: Json) => id === 'stale-close').needs.label).toMatchObject({
+    ...{ default: 'stale', list: false, paths: ['conditions.issue.label'] },
   });
+});
+
+test('a value at the paths of a placeholder yields the same rule as the command', async () => {
+  const { data } = (await app.call('GET', `${v1}/automations/templates`)).json;
+  for (const { id, needs, rule } of data) {
+    const set: Record<string, string> = {};
+    for (const [name, need] of Object.entries<Json>(needs)) {
+      const value = need.list ? ['Ana', 'Ben: B'] : typeof need.default === 'number' ? 21 : `# $label ${name}: 'x'`;
+      set[name] = String(value).replace(',', ', ');
+      expect([id, name, need.paths.length]).not.toEqual([id, name, 0]);
+      for (const path of need.paths) {
+        const keys: string[] = path.split('.');
+        const last = keys.pop()!;
+        const parent = keys.reduce((part, key) => part[key], rule);
+        parent[last] = value;
+      }
+    }
+    const {
+      trigger,
+      conditions = {},
+      issues = null,
+      actions,
+      mode,
+    } = Bun.YAML.parse(filledTemplate(id, set)) as Json;
+    expect({ id, ...rule }).toEqual({ id, trigger, conditions, issues, actions, mode });
+  }
 });
