@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from './app.ts';
 import { temporary } from './cli/tatami.ts';
 import { blocksOf } from './documents/blocks.ts';
+import { install, packSource } from './features/plugins/pack.ts';
 import { launcher } from './program.ts';
 
 const docs = join(import.meta.dir, '../docs/automations');
@@ -136,6 +137,11 @@ test('the API accepts each example of the reference', async () => {
     await app.call('POST', `${v1}/members`, { ...body, role: 'member' });
   const host = { name: 'chat', origin: 'https://chat.acme.example' };
   expect((await app.call('POST', `${v1}/automation-hosts`, host)).status).toBe(201);
+  const escalate = `{
+    id: 'escalate', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+    actions: { page: { target: 'issue', input: { type: 'object', additionalProperties: true }, handle: async () => {} } },
+  }`;
+  await install(app.call, await packSource(escalate));
   const examples = blocksOf(read('reference.md')).filter(({ language }) => language === 'json');
   expect(examples.length).toBeGreaterThan(25);
   for (const { name, text } of examples) {
