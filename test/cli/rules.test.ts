@@ -48,7 +48,7 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   expect(planned.code).toBe(2);
   expect(planned.out).toContain(`create  ${folder}/urgent.yaml  Urgent crashes\n`);
   expect(planned.out).toMatch(
-    /In the last 90 days with \d+ events it would have run 1 time: change priority 1 time \(/,
+    /In the last 90 days with \d+ events it would have run 1 time: change priority 1 time \(nobody changed it later\)\.\n/,
   );
   expect(await automations()).toEqual([]);
 
@@ -214,6 +214,8 @@ test('templates are listed, filled and applied as they are', async () => {
   expect((await rules('apply', folder, '--yes')).out).toMatch(
     /^created {2}\S+reply\.yaml {2}atm_\w+ {2}paused\n$/,
   );
+  put('weekly.yaml', (await rules('template', 'recurring-issue')).out);
+  expect((await rules('plan', folder)).out).toContain('this one has the trigger schedule.\n');
   const missing = await rules('template', 'on-call-round-robin');
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('--set members=')]);
   const unknown = await rules('template', 'first-replay');

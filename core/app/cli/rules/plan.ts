@@ -157,6 +157,8 @@ async function backtestOf(call: Call, step: Step, days: number): Promise<string 
     step.differences.some(({ path }) => parts.some((part) => path.startsWith(part)));
   if (!isOther) return null;
   const { trigger, conditions, issues, actions } = wantedOf(step.rule);
+  const { type } = trigger as { readonly type: string };
+  if (type !== 'event') return `No backtest: it tries rules on events, and this one has the trigger ${type}.`;
   const body = { trigger, conditions, actions, days, ...(issues === null ? {} : { issues }) };
   try {
     const started = call<{ readonly id: string }>('POST', '/automations/preview', body).then(({ id }) =>
@@ -174,18 +176,30 @@ async function backtestOf(call: Call, step: Step, days: number): Promise<string 
 const times = (count: number): string => counted(count, 'time');
 
 function sentenceOf({ events, runs, fields, others, failures }: BacktestReport, days: number): string {
-  const effects = [
-    ...fields.map(
-      ({ field, wouldChange, same, opposite, nothing }) =>
-        `change ${field} ${times(wouldChange)} (people then set the same value ${times(same)}, another ${times(opposite)}, none ${times(nothing)})`,
-    ),
-    ...others.map(({ what, count }) => `${what} ${times(count)}`),
-  ];
-  const failed = failures.map(({ what, count }) => ` ${counted(count, 'run')} would have failed: ${what}.`);
   const past = `In the last ${counted(days, 'day')} with ${counted(events.looked, 'event')} it would`;
   if (runs.total === 0) return `${past} not have run.`;
+  const effects = [...fields.map(changeText), ...others.map(otherText)];
+  const failed = failures.map(({ what, count }) => ` ${counted(count, 'run')} would have failed: ${what}.`);
   const would = effects.length === 0 ? 'change nothing' : effects.join(', ');
   return `${past} have run ${times(runs.total)}: ${would}.${failed.join('')}`;
+}
+
+function changeText({ field, wouldChange, same, opposite }: BacktestReport['fields'][number]): string {
+  const later = [
+    ...(same > 0 ? [`to the same value ${times(same)}`] : []),
+    ...(opposite > 0 ? [`to another value ${times(opposite)}`] : []),
+  ];
+  const people =
+    later.length === 0 ? 'nobody changed it later' : `people then changed it ${later.join(', ')}`;
+  return `change ${field} ${times(wouldChange)} (${people})`;
+}
+
+/** Returns `create 3 comments` for the type and action `comment create`. */
+function otherText({ what, count }: BacktestReport['others'][number]): string {
+  const [, noun, verb] = /^(\w+) (\w+)$/.exec(what) ?? [];
+  return noun === undefined
+    ? `${what} ${times(count)}`
+    : `${verb} ${counted(count, noun.replaceAll('_', ' '))}`;
 }
 
 export interface Summary {
