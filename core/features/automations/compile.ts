@@ -156,7 +156,12 @@ function writtenFieldsOf(action: Action): readonly string[] {
     case 'cycle':
       return fieldsOf({ body: IssueUpdate }, { cycleId: null });
     case 'move':
-      return [...fieldsOf({ body: IssueMove }, { team: '', stateId: '' }), 'number', 'labels', 'snoozedUntil'];
+      return [
+        ...fieldsOf({ body: IssueMove }, { team: '', stateId: '' }),
+        'number',
+        'labels',
+        'snoozedUntil',
+      ];
     case 'create':
       return action.issues.flatMap((one) =>
         fieldsOf({ body: IssueCreate }, { ...(one as object), team: '', parentId: null }),

@@ -351,7 +351,11 @@ test('a value at the paths of a placeholder yields the same rule as the command'
   for (const { id, needs, rule } of data) {
     const set: Record<string, string> = {};
     for (const [name, need] of Object.entries<Json>(needs)) {
-      const value = need.list ? ['Ana', 'Ben: B'] : typeof need.default === 'number' ? 21 : `# $label ${name}: 'x'`;
+      const value = need.list
+        ? ['Ana', 'Ben: B']
+        : typeof need.default === 'number'
+          ? 21
+          : `# $label ${name}: 'x'`;
       set[name] = String(value).replace(',', ', ');
       expect([id, name, need.paths.length]).not.toEqual([id, name, 0]);
       for (const path of need.paths) {

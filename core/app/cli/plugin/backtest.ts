@@ -104,10 +104,7 @@ export async function waitFor(call: Call, starting: Promise<Backtest>): Promise<
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);
     if (ended.status === 'done') return ended;
     throw ended.status === 'canceled'
-      ? new CommandError(
-          `${id} was canceled. Start it again.`,
-          exitCodes.interrupted,
-        )
+      ? new CommandError(`${id} was canceled. Start it again.`, exitCodes.interrupted)
       : new CommandError(`${id} failed: ${ended.error ?? 'the server gave no reason. Start it again.'}`);
   } finally {
     progress.end();
