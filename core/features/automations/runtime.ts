@@ -11,7 +11,7 @@ import type { AutomationBacktest } from './contract.ts';
 import type { Automation } from './model.ts';
 
 /** Issue to run on; absent for an automation that selects issues. */
-export interface RunSubject {
+interface RunSubject {
   readonly issue?: string;
 }
 

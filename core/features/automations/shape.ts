@@ -80,7 +80,7 @@ const Selection = Closed({
   filter,
   limit: optional(Type.Integer({ minimum: 1, maximum: 50 })),
 });
-export type Selection = Static<typeof Selection>;
+type Selection = Static<typeof Selection>;
 
 /** Issues that an action writes, relative to the issue of the trigger. */
 const targets = [
@@ -150,7 +150,6 @@ const actions = {
 } as const;
 type ActionType = keyof typeof actions;
 export type Action = { [T in ActionType]: Static<(typeof actions)[T]> }[ActionType];
-export type ActionOf<T extends ActionType> = Static<(typeof actions)[T]>;
 
 /** Schemas of the parts of a rule, for the schema of a file. */
 export const partSchemas = { triggers, conditions: Conditions, selection: Selection, actions } as const;

@@ -25,7 +25,10 @@ const rule = { name: 'By an agent', trigger: onCreate, actions: [setHigh] };
 
 test('an automation of an agent exists once a person approved it, paused and with its backtest', async () => {
   const proposed = await agent.call('automations_propose', rule);
-  expect(proposed).toMatchObject({ status: 'proposed', diff: [{ kind: 'automation', operation: 'automations.create' }] });
+  expect(proposed).toMatchObject({
+    status: 'proposed',
+    diff: [{ kind: 'automation', operation: 'automations.create' }],
+  });
   expect(await list()).toEqual([]);
   const approved = await person('POST', `${v1}/proposals/${proposed.proposalId}/approve`, { revision: 1 });
   expect([approved.status, approved.json]).toMatchObject([200, {}]);

@@ -193,7 +193,7 @@ const rightsOfBoth = (caller: RunCaller, owner: RunCaller) => {
 };
 
 /** Returns the owner of an automation with the present rights, or why the automation must not act for them. */
-export async function ownerNow(
+async function ownerNow(
   store: Store,
   scope: Scope,
   { rule, grant }: Install,
@@ -210,10 +210,8 @@ export async function ownerNow(
     return {
       ownerLost: `The owner ${name} no longer has the scope ${missing}. Choose another owner, then enable the automation.`,
     };
-  return callerOf({
-    authority: { actor: { kind: 'user', id: ownerId, memberId: ownerId, name } },
-    ...rights,
-  });
+  const actor = { kind: 'user', id: ownerId, memberId: ownerId, name } as const;
+  return { ...callerOf({ authority: { actor }, ...rights }), owner: { id: ownerId, role } };
 }
 
 /** Guards the commit of a run that acts for somebody: the credential must still be valid. */
