@@ -16,7 +16,7 @@ import {
 import type { AttemptDeps } from '../deps.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
-import { closeRoute, openRoute } from '../inbound/routes.ts';
+import { closeRoute, openRoute } from '../inbound/openings.ts';
 import { AutomationHealth, healthOf } from './health.ts';
 import type { StateOps } from '../installs/disable.ts';
 import { declared } from '../installs/manifest.ts';
