@@ -63,19 +63,21 @@ export async function requireOwner(ctx: Context, { ownerId }: Automation): Promi
 }
 
 /**
- * @param ownerId new owner; absent to leave the owner unchanged
- * @throws ApiError forbidden, validation_failed for an owner other than the caller
+ * Returns true if an owner who is not an admin gives the automation to another member. It then writes only once the
+ * new owner has enabled it: otherwise anyone could have a rule act with the rights of others.
+ * @throws ApiError validation_failed
  */
-async function requireOwnership(ctx: Context, ownerId: string | null | undefined): Promise<void> {
-  if (ownerId === undefined || ctx.authority.actor.memberId === ownerId) return;
+async function isGivenAway(ctx: Context, ownerId: string | null | undefined): Promise<boolean> {
+  if (ownerId === undefined || ctx.authority.actor.memberId === ownerId) return false;
   if (ownerId === null)
     throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
-  if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError(
-      'forbidden',
-      'Only an admin can make another member the owner of an automation. Leave out `ownerId`, or ask an admin.',
-    );
+  return !isAdmin(await callingMember(ctx));
 }
+const givenAway = {
+  state: 'paused',
+  stateReason: 'The automation has a new owner, who has not enabled it yet.',
+  due: null,
+} as const;
 
 /**
  * Requires that the caller and the owner have the scopes of the rule.
@@ -246,18 +248,18 @@ export async function updateAutomation(
   requireVersion(before, ifMatch);
   await requireOwner(ctx, before);
   const values = storedValuesOf(ctx, automation, 'update', body) as Partial<Automation>;
-  if (values.ownerId !== before.ownerId) await requireOwnership(ctx, values.ownerId);
   const isOther = ruleFields.some((field) => field in values && !sameValue(values[field], before[field]));
   const draft: Automation = {
     ...before,
     ...values,
     ...(probation === undefined ? {} : { probationLeft: probation ? probationRuns : 0 }),
     ...(isOther ? { revision: before.revision + 1, due: null } : {}),
+    ...(values.ownerId !== before.ownerId && (await isGivenAway(ctx, values.ownerId)) ? givenAway : {}),
   };
   if (isOther || draft.ownerId !== before.ownerId) await checked(ctx, draft, runtime);
   if (!isOther) return applied(ctx, before, draft, runtime);
   const { backtest, ops } = await runtime.backtest(ctx, draft);
-  const needsProbation = before.state === 'active' && draft.mode === 'apply' && probation === undefined;
+  const needsProbation = draft.state === 'active' && draft.mode === 'apply' && probation === undefined;
   return applied(
     ctx,
     before,

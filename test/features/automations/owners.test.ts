@@ -51,8 +51,23 @@ test('only the owner or an admin changes a rule, and any member who may write au
     expect([method, (await other.call(method, at, body)).status]).toEqual([method, 403]);
   expect((await owner.call('POST', `${path}/enable`, { force: true })).json.state).toBe('active');
   expect((await other.call('POST', `${path}/disable`)).json).toMatchObject({ state: 'paused' });
-  expect((await owner.call('PATCH', path, { ownerId: other.id })).status).toBe(403);
+  expect((await other.call('PATCH', path, { ownerId: other.id })).status).toBe(403);
   expect((await app.call('PATCH', path, { ownerId: other.id })).json.owner.id).toBe(other.id);
+  await remove(json.id);
+});
+
+test('a rule that its owner gives away is paused until the new owner enables it', async () => {
+  const [owner, other] = [await member(all), await member(all)];
+  const { json } = await owner.call('POST', `${v1}/automations`, { ...rule, probation: false });
+  const path = `${v1}/automations/${json.id}`;
+  await owner.call('POST', `${path}/enable`, { force: true });
+  expect((await owner.call('PATCH', path, { ownerId: other.id })).json).toMatchObject({
+    owner: { id: other.id },
+    state: 'paused',
+    stateReason: 'The automation has a new owner, who has not enabled it yet.',
+  });
+  expect((await owner.call('POST', `${path}/enable`, { force: true })).status).toBe(403);
+  expect((await other.call('POST', `${path}/enable`, { force: true })).json.state).toBe('active');
   await remove(json.id);
 });
 
