@@ -1,6 +1,7 @@
 // Lists the operations of the client. Routes of plugins and webhooks are normally built for a running service; here only their
 // definitions are read, so their dependencies are empty stubs.
 import type { Route } from '../../core/kernel/http/route.ts';
+import { automationRoutes } from '../../core/features/automations/routes.ts';
 import { createMe } from '../../core/features/me/routes.ts';
 import { actionRoutes } from '../../core/features/plugins/inbound/actions.ts';
 import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';
@@ -13,6 +14,7 @@ import { scheduledRoutes } from '../../core/features/plugins/schedules/routes.ts
 import { createPublicTriage } from '../../core/features/plugins/public-triage.ts';
 import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
 import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
+import { ruleResponses } from '../../core/features/plugins/rule-runtime.ts';
 import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
 import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
 import { trialRoutes } from '../../core/features/plugins/trial/routes.ts';
@@ -48,6 +50,7 @@ const all: readonly Route[] = [
   ...budgetRoutes(nothing()),
   ...backfillRoutes(nothing()),
   ...actionRoutes(nothing()),
+  ...automationRoutes({ ...nothing(), ...ruleResponses }),
   ...scheduledRoutes,
   ...undoRoutes(nothing()),
   trailRoute(nothing()),

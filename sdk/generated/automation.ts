@@ -18,38 +18,3 @@ export interface AutomationUndone {
   /** Number of skipped fields and objects. */
   readonly skipped: number;
 }
-
-export interface AutomationRun {
-  /** Id of the run. */
-  readonly runId: string;
-  /** Id of the install or automation. */
-  readonly installId: string;
-  /** Id of the automation; null for a run of another plugin. */
-  readonly ruleId: string | null;
-  /** Id of the plugin in its manifest. */
-  readonly pluginId: string;
-  /** Version of the plugin that ran; null if the run ended without an attempt. */
-  readonly pluginVersion: string | null;
-  /** Event type, or name of the schedule, action or route. */
-  readonly handler: string;
-  /** Type of the handler. */
-  readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
-  /** Id of the event that triggered the run; null if none did. */
-  readonly eventId: string | null;
-  /** Mode of the last attempt. */
-  readonly mode: 'apply' | 'propose' | 'simulate';
-  /** Status of the ended run. */
-  readonly status: 'succeeded' | 'proposed' | 'dead' | 'canceled';
-  /** Number of attempts. */
-  readonly attempt: number;
-  /** Number of host calls in the last attempt. */
-  readonly calls: number;
-  /** Number of changed objects, excluding the own values of the plugin and proposed changes. */
-  readonly changed: number;
-  /** Number of answered requests to other hosts. */
-  readonly fetches: number;
-  /** Id of the proposal that holds the writes; null if there is none. */
-  readonly proposalId: string | null;
-  /** Error code of the failure, as `error.code` of the run; null after success. */
-  readonly errorCode: string | null;
-}

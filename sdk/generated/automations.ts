@@ -63,3 +63,186 @@ export interface Automation {
   /** Time of the last change. RFC 3339, UTC. */
   readonly updatedAt: string;
 }
+
+/** List automations, oldest first. */
+export interface AutomationQuery {
+  /** Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB. */
+  limit?: number | undefined;
+  /** `endCursor` of the previous page. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+  /** Name of the automation. Non-blank text. */
+  name?: string | undefined;
+  /** Mode of the writes: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
+  mode?: 'simulate' | 'propose' | 'apply' | undefined;
+  /** Id or name of the member, or `me` or `none`. */
+  owner?: string | undefined;
+  /** State of the automation; only `active` ones run. `suspended`: the owner left or lost a right. */
+  state?: 'active' | 'paused' | 'suspended' | 'disabled_failures' | 'disabled_sandbox' | undefined;
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
+  sort?: string | undefined;
+}
+
+/** Create an automation, paused, and start its backtest. */
+export interface AutomationCreate {
+  /** True to require approval of the writes until people have approved 20 runs; false to end that. Default true for a new automation. */
+  probation?: boolean | undefined;
+  /** Name of the automation. Non-blank text. */
+  name: string;
+  /** Description of the automation. Non-blank text. */
+  description?: string | undefined;
+  /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
+  trigger: Readonly<Record<string, unknown>>;
+  /** Conditions of the automation. Conditions, which must all hold; `{}` for none. See docs/automations/reference.md. */
+  conditions?: Readonly<Record<string, unknown>> | undefined;
+  /** Selection of the issues that the automation acts on; null for the issue of the trigger. `{"filter": …, "limit": 50}`. See docs/automations/reference.md. */
+  issues?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Actions of the automation, in order. */
+  actions: readonly Readonly<Record<string, unknown>>[];
+  /** Mode of the writes: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
+  mode?: 'simulate' | 'propose' | 'apply' | undefined;
+  /** Limits of overruled changes: beyond them `apply` becomes `propose`, and `propose` becomes `simulate`. */
+  stepDown?:
+    | {
+        /** Share of overruled changes that steps the automation down, such as 0.3. */
+        share: number;
+        /** Length of the window in days. */
+        days: number;
+        /** Minimum number of overruled changes in the window. */
+        least: number;
+      }
+    | undefined;
+  /** Member whose rights limit the automation; default the caller. Id, e-mail address or name of a member, or `me`. */
+  ownerId?: string | null | undefined;
+  /** Another name for `ownerId`. Id, e-mail address or name of a member, or `me`. */
+  owner?: string | null | undefined;
+}
+
+/** Change an automation. */
+export interface AutomationPatch {
+  /** Name of the automation. Non-blank text. */
+  name?: string | undefined;
+  /** Description of the automation. Non-blank text. */
+  description?: string | undefined;
+  /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
+  trigger?: Readonly<Record<string, unknown>> | undefined;
+  /** Conditions of the automation. Conditions, which must all hold; `{}` for none. See docs/automations/reference.md. */
+  conditions?: Readonly<Record<string, unknown>> | undefined;
+  /** Selection of the issues that the automation acts on; null for the issue of the trigger. `{"filter": …, "limit": 50}`. See docs/automations/reference.md. */
+  issues?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Actions of the automation, in order. */
+  actions?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** Mode of the writes: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
+  mode?: 'simulate' | 'propose' | 'apply' | undefined;
+  /** Limits of overruled changes: beyond them `apply` becomes `propose`, and `propose` becomes `simulate`. */
+  stepDown?:
+    | {
+        /** Share of overruled changes that steps the automation down, such as 0.3. */
+        share: number;
+        /** Length of the window in days. */
+        days: number;
+        /** Minimum number of overruled changes in the window. */
+        least: number;
+      }
+    | undefined;
+  /** Member whose rights limit the automation; default the caller. Id, e-mail address or name of a member, or `me`. */
+  ownerId?: string | null | undefined;
+  /** Another name for `ownerId`. Id, e-mail address or name of a member, or `me`. */
+  owner?: string | null | undefined;
+  /** True to require approval of the writes until people have approved 20 runs; false to end that. Default true for a new automation. */
+  probation?: boolean | undefined;
+}
+
+/** Backtest a rule without storing it. */
+export interface AutomationPreview {
+  /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
+  trigger: Readonly<Record<string, unknown>>;
+  /** Conditions of the automation. Conditions, which must all hold; `{}` for none. See docs/automations/reference.md. */
+  conditions?: Readonly<Record<string, unknown>> | undefined;
+  /** Selection of the issues that the automation acts on; null for the issue of the trigger. `{"filter": …, "limit": 50}`. See docs/automations/reference.md. */
+  issues?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Actions of the automation, in order. */
+  actions: readonly Readonly<Record<string, unknown>>[];
+  /** Length of the window in days; default 90. */
+  days?: number | undefined;
+}
+
+/** Create a paused copy of an automation. */
+export interface AutomationDuplicate {
+  /** Name of the copy. */
+  name?: string | undefined;
+}
+
+/** Enable an automation. */
+export interface AutomationEnable {
+  /** True to enable before the backtest has ended. */
+  force?: boolean | undefined;
+}
+
+/** Run an automation now. */
+export interface AutomationRun {
+  /** Issue to run on; absent if the rule selects issues. */
+  issue?: string | undefined;
+}
+
+/** Show what an automation would do now. */
+export interface AutomationSimulate {
+  /** Issue to run on; absent if the rule selects issues. */
+  issue?: string | undefined;
+}
+
+export interface AutomationWithBacktest extends Automation {
+  /** Backtest of the present revision; null if the request started none. */
+  readonly backtest: {
+    /** An id with the prefix bkt_. */
+    readonly id: string;
+    /** Status of the backtest. */
+    readonly status: string;
+  } | null;
+}
+
+export interface AutomationSimulation {
+  /** Effects that the run would have. */
+  readonly effects: readonly {
+    /** Type of the changed object, such as `issue`. */
+    readonly kind: string;
+    /** Id of the changed object. */
+    readonly id: string;
+    /** Change of the object. */
+    readonly action: 'create' | 'update' | 'delete';
+    /** Outcome of the effect. `applied`: written. `proposed`: pending in the proposal of the run. `simulated`: recorded only. `dropped`: discarded because the run failed. Null for runs older than this field. */
+    readonly outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+    /** Display name of the object, such as `ENG-18` or `ENG-18 blocks ENG-19`; null for applied effects and unnamed objects. */
+    readonly name: string | null;
+    /** Changed fields of an existing object, by their names in the API. */
+    readonly fields: readonly string[];
+    /** Values of proposed or simulated effects in their API representation, each cut to 1,000 characters; null for applied effects, whose values are in the events. */
+    readonly values: Readonly<
+      Record<
+        string,
+        {
+          /** Value before. */
+          readonly before: unknown;
+          /** Value that would have been written. */
+          readonly after: unknown;
+        }
+      >
+    > | null;
+  }[];
+  /** Lines that explain unmet conditions. */
+  readonly logs: readonly {
+    /** Level of the log line. */
+    readonly level: 'debug' | 'info' | 'warn' | 'error';
+    /** Message of the log line. */
+    readonly message: string;
+    /** Time in milliseconds since 1970. */
+    readonly atMs: number;
+  }[];
+  readonly error: {
+    /** Error code. */
+    readonly code: string;
+    /** Error message. */
+    readonly message: string;
+  } | null;
+}

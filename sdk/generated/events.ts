@@ -2,8 +2,8 @@
 
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
-import type { AutomationRun, AutomationUndone } from './automation.ts';
-import type { Automation } from './automations.ts';
+import type { AutomationUndone } from './automation.ts';
+import type { Automation, AutomationRun } from './automations.ts';
 import type { BoardCardMoved } from './board.ts';
 import type { Board } from './boards.ts';
 import type { Calendar } from './calendars.ts';

@@ -14,6 +14,19 @@ import type {
 } from './api-keys.ts';
 import type { Attachment, AttachmentCreate, AttachmentQuery, AttachmentUrl } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
+import type {
+  Automation,
+  AutomationCreate,
+  AutomationDuplicate,
+  AutomationEnable,
+  AutomationPatch,
+  AutomationPreview,
+  AutomationQuery,
+  AutomationRun,
+  AutomationSimulate,
+  AutomationSimulation,
+  AutomationWithBacktest,
+} from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
   Board,
@@ -918,6 +931,42 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Backtest>;
     /** Cancel a backtest that has not ended. The run in progress is aborted, and there is no report. */
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
+  };
+  readonly automations: {
+    /** List automations, oldest first. */
+    list(query?: AutomationQuery, options?: CallOptions): List<Automation>;
+    /** Create an automation, paused, and start its backtest. The backtest reports what the automation would have done in the last 90 days. Enable the automation once it has ended. */
+    create(body: AutomationCreate, options?: WriteOptions): Promise<AutomationWithBacktest>;
+    /** Get an automation. */
+    get(id: string, options?: CallOptions): Promise<Automation>;
+    /** Change an automation. A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision at once, on probation unless `probation` is given. */
+    update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    /** Delete an automation. To undo a change of an automation, restore an earlier revision. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
+    preview(
+      body: AutomationPreview,
+      options?: WriteOptions,
+    ): Promise<{
+      /** An id with the prefix bkt_. */
+      readonly id: string;
+      /** Status of the backtest. */
+      readonly status: string;
+    }>;
+    /** Create a paused copy of an automation. */
+    duplicate(
+      id: string,
+      body?: AutomationDuplicate,
+      options?: WriteOptions,
+    ): Promise<AutomationWithBacktest>;
+    /** Enable an automation. It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true. */
+    enable(id: string, body?: AutomationEnable, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    /** Pause an automation. Runs that have not started are canceled. */
+    disable(id: string, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    /** Run an automation now. The run has the rights that the caller, the owner and the automation have in common. It tests the conditions, not the trigger. The request waits up to 5 seconds for the run. */
+    run(id: string, body?: AutomationRun, options?: WriteOptions): Promise<Run>;
+    /** Show what an automation would do now. Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too. */
+    simulate(id: string, body?: AutomationSimulate, options?: WriteOptions): Promise<AutomationSimulation>;
   };
   readonly proposals: {
     /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */

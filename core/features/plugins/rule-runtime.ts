@@ -40,6 +40,12 @@ const Simulation = namedSchema(
   }),
 );
 
+/** Response schemas of runs and simulations of automations. */
+export const ruleResponses = {
+  runResponses: { 200: RunResponse, 202: RunResponse },
+  simulation: Simulation,
+} as const;
+
 interface RuleWork extends ActionWork {
   readonly backtests: Backtests;
   readonly stateOps: StateOps;
@@ -56,8 +62,7 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
   };
   return {
     ...checks,
-    runResponses: { 200: RunResponse, 202: RunResponse },
-    simulation: Simulation,
+    ...ruleResponses,
     stateOps: async (ctx, after) => work.stateOps(await installOf(ctx, after), ctx),
     async backtest(ctx, automation, days = backtestDays) {
       const install = await installOf(ctx, automation);
