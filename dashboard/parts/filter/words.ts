@@ -1,8 +1,23 @@
+import type { Choice } from '../picker.tsx';
 import { text } from '../../text/issues.ts';
-import { inputOf, type ChipField, type ChipTest } from './filter.ts';
+import { inputOf, type Chip, type ChipField, type ChipTest } from './filter.ts';
 
 const numberTests: Readonly<Partial<Record<ChipTest, string>>> = text.numberTests;
 
 /** Returns the words of a test: a date is before another one, and a number is less. */
 export const testName = (field: ChipField, test: ChipTest): string =>
   (inputOf(field) === 'number' ? numberTests[test] : undefined) ?? text.tests[test];
+
+interface NamedChoice extends Choice {
+  /** Another spelling of the value. */
+  readonly alias?: string;
+}
+
+export const choiceOf = (choices: readonly NamedChoice[], value: string): Choice | undefined =>
+  choices.find(({ id, alias }) => id === value || alias === value);
+
+/** Returns a condition in words, such as "Priority is High". */
+export function chipWords({ field, test, values }: Chip, choices: readonly NamedChoice[] | undefined): string {
+  const names = values.map((value) => choiceOf(choices ?? [], value)?.name ?? value);
+  return `${text.fields[field]} ${testName(field, test)} ${names.join(', ')}`.trim();
+}

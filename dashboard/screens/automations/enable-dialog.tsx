@@ -1,0 +1,62 @@
+// Dialog that enables an automation, and explains how much it may do.
+import { useQuery } from '@tanstack/react-query';
+import type { Automation } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { useClient } from '../../data/provider.tsx';
+import { Form } from '../../parts/fields.tsx';
+import { Dialog } from '../../parts/overlay/dialog.tsx';
+import { notify } from '../../parts/overlay/toast.tsx';
+import { text } from '../../text/automations.ts';
+import { backtestQuery } from './preview/use-preview.ts';
+import { refresh } from './use-changes.ts';
+
+interface EnableProps {
+  readonly automation: Automation;
+  readonly onClose: () => void;
+}
+
+const modes = ['simulate', 'propose', 'apply'] as const;
+
+export default function EnableDialog({ automation, onClose }: EnableProps): ReactNode {
+  const { id, name, backtestId } = automation;
+  const client = useClient();
+  const [mode, setMode] = useState(automation.mode);
+  const [isOnProbation, setProbation] = useState(automation.probation !== null);
+  const { data: backtest } = useQuery(backtestQuery(client, backtestId));
+  const isOpen = backtest?.status === 'queued' || backtest?.status === 'running';
+  const enable = async (): Promise<void> => {
+    const hasChanged = mode !== automation.mode || isOnProbation !== (automation.probation !== null);
+    if (hasChanged) await client.automations.update(id, { mode, probation: isOnProbation });
+    await client.automations.enable(id, isOpen ? { force: true } : {});
+    notify(text.enabled(name));
+    await refresh();
+  };
+  return (
+    <Dialog title={text.enableTitle(name)} isOpen onClose={onClose}>
+      <Form submit={isOpen ? text.enableAnyway : text.enable} onSubmit={enable} onDone={onClose}>
+        <p>{text.ladder}</p>
+        <fieldset className="field">
+          <legend>{text.mode}</legend>
+          {modes.map((one) => (
+            <label key={one} className="row">
+              <input type="radio" name="mode" checked={mode === one} onChange={() => setMode(one)} />
+              {text.modeHints[one]}
+            </label>
+          ))}
+        </fieldset>
+        {mode === 'apply' && (
+          <label className="row">
+            <input
+              type="checkbox"
+              name="probation"
+              checked={isOnProbation}
+              onChange={({ target }) => setProbation(target.checked)}
+            />
+            {text.onProbation}
+          </label>
+        )}
+        {isOpen && <p className="notice warning">{text.backtestOpen}</p>}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+// Templates of automations, from which a person starts.
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useApp } from '../../data/provider.tsx';
+import { LinkButton } from '../../parts/button.tsx';
+import { text } from '../../text/automations.ts';
+import styles from './automations.module.css';
+import { emptyDraft, type Draft, type Rule } from './rule/rule.ts';
+
+interface Template {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly rule: Partial<Rule>;
+}
+
+/** @returns undefined while the templates load; none if the server has no templates */
+export function useTemplates(): readonly Template[] | undefined {
+  const { token } = useApp();
+  const { data } = useQuery({
+    queryKey: ['automation-templates'],
+    queryFn: async (): Promise<readonly Template[]> => {
+      const answer = await fetch('/api/v1/automations/templates', {
+        headers: { authorization: `Bearer ${await token()}` },
+      });
+      return answer.ok ? ((await answer.json()) as { data: readonly Template[] }).data : [];
+    },
+  });
+  return data;
+}
+
+export const draftOfTemplate = ({ name, description, rule }: Template): Draft => ({
+  ...emptyDraft,
+  ...rule,
+  name,
+  description,
+});
+
+const shownMax = 6;
+
+export function Templates({ isFirst }: { readonly isFirst: boolean }): ReactNode {
+  const templates = useTemplates();
+  if (!templates || templates.length === 0) return null;
+  return (
+    <details open={isFirst}>
+      <summary>{text.templates}</summary>
+      <ul className={styles.templates} aria-label={text.templates}>
+        {templates.slice(0, shownMax).map(({ id, name, description }) => (
+          <li key={id} className="card stack">
+            <h3>{name}</h3>
+            <p className="soft">{description}</p>
+            <div>
+              <LinkButton to="/automations/new" search={{ template: id }} aria-label={text.useTemplate(name)}>
+                {text.use}
+              </LinkButton>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
