@@ -14,7 +14,7 @@ import { scheduledRoutes } from '../../core/features/plugins/schedules/routes.ts
 import { createPublicTriage } from '../../core/features/plugins/public-triage.ts';
 import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
 import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
-import { ruleResponses } from '../../core/features/plugins/rule-runtime.ts';
+import { ruleResponses } from '../../core/features/plugins/rules/runtime.ts';
 import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
 import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
 import { trialRoutes } from '../../core/features/plugins/trial/routes.ts';

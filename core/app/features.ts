@@ -42,6 +42,7 @@ import { notifications } from '../features/notifications/index.ts';
 import { triage } from '../features/triage/index.ts';
 import { webhooks } from '../features/webhooks/index.ts';
 import { proposals } from '../features/proposals/index.ts';
+import { automationHosts } from '../features/automation-hosts/index.ts';
 import { automations } from '../features/automations/index.ts';
 import { plugins } from '../features/plugins/index.ts';
 import { agents } from '../features/agents/index.ts';
@@ -112,6 +113,7 @@ export const features: readonly Feature[] = [
   events,
   webhooks,
   proposals,
+  automationHosts,
   automations,
   plugins,
   agents,

@@ -6,7 +6,8 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'members:read': 'Read members, with all their fields.',
   'members:write': 'Read members, and create, change and delete them. Deleted members cannot be restored.',
   'workspace:read': 'Read the settings of the workspace.',
-  'workspace:write': 'Read and change the settings of the workspace.',
+  'workspace:write':
+    'Read and change the settings of the workspace. Deleted automation hosts cannot be restored.',
   'api-keys:read': 'Read API keys, with all their fields.',
   'api-keys:write': 'Read API keys, and create and delete them. Deleted API keys cannot be restored.',
   'oauth-apps:read': 'Read OAuth apps, with all their fields.',

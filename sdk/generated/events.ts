@@ -2,6 +2,7 @@
 
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
+import type { AutomationHost } from './automation-hosts.ts';
 import type { AutomationUndone } from './automation.ts';
 import type { Automation, AutomationRun } from './automations.ts';
 import type { BoardCardMoved } from './board.ts';
@@ -190,6 +191,9 @@ export const EVENT_TYPES = [
   'automation.proposed',
   'automation.approved',
   'automation.rejected',
+  'automation_host.created',
+  'automation_host.updated',
+  'automation_host.deleted',
   'automation.created',
   'automation.updated',
   'automation.deleted',
@@ -239,6 +243,7 @@ export type EventPattern =
   | 'preferences.*'
   | 'webhook.*'
   | 'automation.*'
+  | 'automation_host.*'
   | 'plugin.*'
   | 'system.*'
   | '*';
@@ -369,6 +374,9 @@ export interface EventData {
   'automation.proposed': Proposal;
   'automation.approved': Proposal;
   'automation.rejected': Proposal;
+  'automation_host.created': AutomationHost;
+  'automation_host.updated': Changed<AutomationHost>;
+  'automation_host.deleted': Changed<AutomationHost>;
   'automation.created': Automation;
   'automation.updated': Changed<Automation>;
   'automation.deleted': Changed<Automation>;

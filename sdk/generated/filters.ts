@@ -604,6 +604,22 @@ export interface ProposalFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface AutomationHostFilter {
+  readonly and?: readonly AutomationHostFilter[] | undefined;
+  readonly or?: readonly AutomationHostFilter[] | undefined;
+  readonly not?: AutomationHostFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly origin?: Test<string | null, TextTests> | undefined;
+  readonly path?: Test<string | null, TextTests> | undefined;
+  readonly header?: Test<string | null, TextTests> | undefined;
+  readonly format?: Test<string | null, TextTests> | undefined;
+  readonly secretSetAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface AutomationFilter {
   readonly and?: readonly AutomationFilter[] | undefined;
   readonly or?: readonly AutomationFilter[] | undefined;
@@ -879,6 +895,9 @@ export interface EventFilters {
   readonly 'automation.proposed': ProposalFilter;
   readonly 'automation.approved': ProposalFilter;
   readonly 'automation.rejected': ProposalFilter;
+  readonly 'automation_host.created': AutomationHostFilter;
+  readonly 'automation_host.updated': AutomationHostFilter;
+  readonly 'automation_host.deleted': AutomationHostFilter;
   readonly 'automation.created': AutomationFilter;
   readonly 'automation.updated': AutomationFilter;
   readonly 'automation.deleted': AutomationFilter;

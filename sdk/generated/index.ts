@@ -3,6 +3,7 @@
 export type * from './api-keys.ts';
 export type * from './attachments.ts';
 export type * from './audit-log.ts';
+export type * from './automation-hosts.ts';
 export type * from './automation.ts';
 export type * from './automations.ts';
 export type * from './backtests.ts';

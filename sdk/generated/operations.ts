@@ -15,16 +15,27 @@ import type {
 import type { Attachment, AttachmentCreate, AttachmentQuery, AttachmentUrl } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
 import type {
+  AutomationHost,
+  AutomationHostCreate,
+  AutomationHostPatch,
+  AutomationHostQuery,
+  AutomationHostSetSecret,
+} from './automation-hosts.ts';
+import type {
   Automation,
   AutomationCreate,
   AutomationDuplicate,
   AutomationEnable,
+  AutomationHealth,
   AutomationPatch,
   AutomationPreview,
   AutomationQuery,
+  AutomationRestore,
+  AutomationRevision,
   AutomationRun,
   AutomationSimulate,
   AutomationSimulation,
+  AutomationWebhook,
   AutomationWithBacktest,
 } from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
@@ -713,6 +724,20 @@ export interface Operations {
     /** Remove a favorite. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
+  readonly automationHosts: {
+    /** List the hosts of automations, oldest first. */
+    list(query?: AutomationHostQuery, options?: CallOptions): List<AutomationHost>;
+    /** Add a host that automations may send requests to. */
+    create(body: AutomationHostCreate, options?: WriteOptions): Promise<AutomationHost>;
+    /** Get a host of automations. */
+    get(id: string, options?: CallOptions): Promise<AutomationHost>;
+    /** Change a host of automations. A change of the origin, the path or the header removes the secret. To undo a change of a host of automations, change it again. */
+    update(id: string, body: AutomationHostPatch, options?: ChangeOptions): Promise<AutomationHost>;
+    /** Remove a host of automations with its secret. To undo a change of a host of automations, change it again. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Set the secret of a host of automations. The value is encrypted at rest, sent only in `header` to `origin`, and never shown. */
+    setSecret(id: string, body: AutomationHostSetSecret, options?: ChangeOptions): Promise<AutomationHost>;
+  };
   readonly auditLog: {
     /** List audit log entries, newest first. */
     list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
@@ -943,6 +968,8 @@ export interface Operations {
     update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<AutomationWithBacktest>;
     /** Delete an automation. To undo a change of an automation, restore an earlier revision. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore an earlier revision of an automation. The restored rule becomes a new revision with its own backtest. */
+    restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<AutomationWithBacktest>;
     /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
     preview(
       body: AutomationPreview,
@@ -967,6 +994,20 @@ export interface Operations {
     run(id: string, body?: AutomationRun, options?: WriteOptions): Promise<Run>;
     /** Show what an automation would do now. Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too. */
     simulate(id: string, body?: AutomationSimulate, options?: WriteOptions): Promise<AutomationSimulation>;
+    /** List the revisions of an automation, newest first. */
+    revisions(
+      id: string,
+      options?: CallOptions,
+    ): Promise<{
+      /** Revisions, newest first. */
+      readonly data: readonly AutomationRevision[];
+    }>;
+    /** Open the address of an automation, or rotate its secret. For automations with the trigger `webhook`. Opening it again keeps the address and replaces the secret at once. */
+    openWebhook(id: string, options?: WriteOptions): Promise<AutomationWebhook>;
+    /** Close the address of an automation. */
+    closeWebhook(id: string, options?: ChangeOptions): Promise<void>;
+    /** Get the health of an automation. Runs, failures, loops, overruled changes and conflicts of the last 30 days. A rule that never ran is judged by its backtest. */
+    health(id: string, options?: CallOptions): Promise<AutomationHealth>;
   };
   readonly proposals: {
     /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */

@@ -65,6 +65,9 @@ export type BodyName =
   | 'inbox.preferences.put'
   | 'favorites.create'
   | 'favorites.update'
+  | 'automation-hosts.create'
+  | 'automation-hosts.update'
+  | 'automation-hosts.set-secret'
   | 'me.preferences.put'
   | 'issues.triage.accept'
   | 'issues.triage.decline'
@@ -88,6 +91,7 @@ export type BodyName =
   | 'plugins.call-action'
   | 'automations.create'
   | 'automations.update'
+  | 'automations.restore'
   | 'automations.preview'
   | 'automations.duplicate'
   | 'automations.enable'
@@ -228,6 +232,12 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["type","targetId"],"properties":{"type":{"enum":["issue","view","board","project","cycle","release"]},"targetId":{"type":"string","minLength":1,"maxLength":40},"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
   'favorites.update':
     '{"type":"object","properties":{"position":{"type":"number","minimum":-1000000,"maximum":1000000}},"additionalProperties":false}',
+  'automation-hosts.create':
+    '{"type":"object","required":["name","origin"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"origin":{"type":"string","maxLength":260,"pattern":"^https?://[^/?#\\\\s]+$"},"path":{"type":["string","null"],"maxLength":500,"pattern":"^/[!-~]*$"},"header":{"type":["string","null"],"maxLength":80,"pattern":"^[!#$%&\'*+.^_`|~0-9A-Za-z-]+$"},"format":{"type":["string","null"],"maxLength":100,"pattern":"^[ -z|~]*\\\\{\\\\}[ -z|~]*$"}},"additionalProperties":false}',
+  'automation-hosts.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\\\S"},"origin":{"type":"string","maxLength":260,"pattern":"^https?://[^/?#\\\\s]+$"},"path":{"type":["string","null"],"maxLength":500,"pattern":"^/[!-~]*$"},"header":{"type":["string","null"],"maxLength":80,"pattern":"^[!#$%&\'*+.^_`|~0-9A-Za-z-]+$"},"format":{"type":["string","null"],"maxLength":100,"pattern":"^[ -z|~]*\\\\{\\\\}[ -z|~]*$"}},"additionalProperties":false}',
+  'automation-hosts.set-secret':
+    '{"type":"object","required":["value"],"properties":{"value":{"type":"string","minLength":8,"maxLength":4096,"pattern":"^[!-~]+$"}},"additionalProperties":false}',
   'me.preferences.put':
     '{"type":"object","properties":{"theme":{"enum":["system","light","dark"]},"density":{"enum":["comfortable","compact"]},"singleKeyShortcuts":{"type":"boolean"},"startPage":{"enum":["my_issues","inbox","triage","issues","boards","cycles","projects","releases"]}},"additionalProperties":false}',
   'issues.triage.accept':
@@ -274,6 +284,8 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["name","trigger","actions"],"properties":{"probation":{"type":"boolean"},"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","minLength":1,"maxLength":2000,"pattern":"\\\\S"},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false},"ownerId":{"type":["string","null"],"minLength":1,"maxLength":254},"owner":{"type":["string","null"],"minLength":1,"maxLength":254}},"additionalProperties":false}',
   'automations.update':
     '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","minLength":1,"maxLength":2000,"pattern":"\\\\S"},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false},"ownerId":{"type":["string","null"],"minLength":1,"maxLength":254},"owner":{"type":["string","null"],"minLength":1,"maxLength":254},"probation":{"type":"boolean"}},"additionalProperties":false}',
+  'automations.restore':
+    '{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":1}},"additionalProperties":false}',
   'automations.preview':
     '{"type":"object","required":["trigger","actions"],"properties":{"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
   'automations.duplicate':

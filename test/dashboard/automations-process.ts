@@ -89,7 +89,12 @@ async function enableRule(): Promise<void> {
   results.paused = (await rules()).find((one) => one.id === rule!.id)!.state;
 }
 
-await createRule();
-await enableRule();
+try {
+  await createRule();
+  await enableRule();
+} catch (error) {
+  await shoot('failed');
+  throw error;
+}
 await driver.browser.close();
 say({ ...results, complaints: tab.complaints.filter((one) => !/status of 4(04|22)/.test(one)), target: target.url });

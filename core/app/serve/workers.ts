@@ -85,7 +85,11 @@ export function createWorkers(options: WorkersOptions): Workers {
   const housekeeping = housekeepingOf(options);
   const others = features.flatMap(({ workers = [] }) => workers.map((create) => create(shared)));
   const reacting = createReactions(shared, eventReactions);
-  const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
+  const dueTimers = createDueTimers(shared, [
+    ...timers,
+    ...plugins.timers,
+    createPurgedTimer(plugins.forgetIssues),
+  ]);
   const wallClock = createWallClock({
     store,
     clock,

@@ -1,13 +1,17 @@
 // Tests the change that an event describes, its actor and its time: the parts of a trigger beyond a filter.
 import type { EventRow } from '../../kernel/events/event.ts';
 import { parseFilter, type FilterFields } from '../../platform/lib/filter/filter.ts';
-import { passesOf, type Passes, type Searched } from '../../platform/lib/filter/filter-match.ts';
+import { createSearched, passesOf, type Passes, type Searched } from '../../platform/lib/filter/filter-match.ts';
 import { utcToWall } from '../../platform/lib/time/time.ts';
 import type { RuleSubscription } from './compile.ts';
 import type { Conditions } from './shape.ts';
 
-/** @param searched cached texts of `event.data` */
-export type ChangeTest = (event: EventRow, searched: Searched, before: () => Searched) => boolean;
+/** Event with its complete data, and the cached texts of the data. */
+export interface TestedEvent extends Pick<EventRow, 'actor' | 'createdAt' | 'data'> {
+  readonly searched: Searched;
+}
+
+export type ChangeTest = (event: TestedEvent) => boolean;
 
 /** Returns the test of a subscription; null if it tests nothing. */
 export function changeTestOf(rule: RuleSubscription, fields: FilterFields): ChangeTest | null {
@@ -18,7 +22,7 @@ export function changeTestOf(rule: RuleSubscription, fields: FilterFields): Chan
   if (changed) tests.push(({ data }) => changed.some((field) => hasChanged(data, field)));
   if (rule.from || rule.to) tests.push(transitionOf(rule, fields));
   if (tests.length === 0) return null;
-  return (...args) => tests.every((test) => test(...args));
+  return (event) => tests.every((test) => test(event));
 }
 
 const previousOf = ({ previous }: EventRow['data']): Readonly<Record<string, unknown>> =>
@@ -41,11 +45,11 @@ function hasChanged(data: EventRow['data'], field: string): boolean {
 function transitionOf({ from, to }: RuleSubscription, fields: FilterFields): ChangeTest {
   const left = from && passesIn(from, fields);
   const entered = to && passesIn(to, fields);
-  return ({ data, createdAt }, searched, beforeSearched) => {
+  return ({ data, createdAt, searched }) => {
     // A new object did not match before.
     const isNew = data.previous === undefined;
     const before = { ...data, ...previousOf(data) };
-    const was = (passes: Passes): boolean => !isNew && passes(before, beforeSearched(), createdAt);
+    const was = (passes: Passes): boolean => !isNew && passes(before, createSearched(), createdAt);
     const is = (passes: Passes): boolean => passes(data, searched, createdAt);
     if (left && entered) return was(left) && is(entered);
     if (left) return was(left) && !is(left);
@@ -56,7 +60,7 @@ function transitionOf({ from, to }: RuleSubscription, fields: FilterFields): Cha
 const passesIn = (filter: object, fields: FilterFields): Passes =>
   passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
 
-function isActor({ kinds, ids, not = false }: NonNullable<Conditions['actor']>, { actor }: EventRow): boolean {
+function isActor({ kinds, ids, not = false }: NonNullable<Conditions['actor']>, { actor }: TestedEvent): boolean {
   const isKind = kinds === undefined || kinds.some((kind) => kind === actor.kind);
   const isNamed = ids === undefined || ids.some((id) => id === actor.id || id === actor.memberId);
   return (isKind && isNamed) !== not;

@@ -12,7 +12,7 @@ import { didYouMean } from '../../platform/lib/text/words.ts';
 import { IssueCreate, IssueUpdate, issueFiltering } from '../issues/index.ts';
 import { member } from '../people/contract.ts';
 import { requireConsistent } from './contradictions.ts';
-import { showsIssue } from './compile.ts';
+import { readHosts, showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
 import { below, issueFieldNames, type Action, type Rule, type RuleParts, ruleOf } from './shape.ts';
 
@@ -22,7 +22,16 @@ export async function requireSound(ctx: Context, parts: RuleParts, runtime: Rule
   await requireTrigger(ctx, rule, runtime);
   await requireConditions(ctx, rule);
   await requireTemplates(rule, runtime);
-  for (const [index, action] of rule.actions.entries()) requireAction(ctx, action, `actions.${index}`);
+  const hosts = await readHosts(ctx.store, ctx.scope);
+  for (const [index, action] of rule.actions.entries()) {
+    const at = `actions.${index}`;
+    requireAction(ctx, action, at);
+    if (action.type === 'http' && !hosts.has(action.host))
+      throw invalidField(`${at}.host`, 'not_found', {
+        why: `There is no host ${action.host}.`,
+        fix: `Use a host that an admin added.${didYouMean(action.host, hosts.keys())}`,
+      });
+  }
   requireSubject(rule, runtime, ctx);
   requireConsistent(ctx, rule, runtime);
 }

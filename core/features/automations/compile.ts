@@ -4,6 +4,8 @@ import type { EventType } from '../../kernel/events/catalogue.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../kernel/rights/rights.ts';
 import { fieldsOf } from '../../kernel/rights/table.ts';
 import { IssueCreate, IssueMove, IssueUpdate } from '../issues/index.ts';
+import type { Scope, Store } from '../../platform/store/store.ts';
+import { hostsIn } from '../automation-hosts/index.ts';
 import type { Automation } from './model.ts';
 import { ruleOf, type Action, type Conditions, type Rule, type Trigger } from './shape.ts';
 
@@ -79,12 +81,25 @@ export function settingsOf(automation: Automation, canFilter: CanFilter, hosts: 
 export interface Host {
   readonly id: string;
   readonly origin: string;
-  /** Name of the secret; null if the host needs none. */
+  /** Allowed path; null for all. */
+  readonly path: string | null;
+  /** Name of the secret in the sandbox; null if none is set. */
   readonly secret: string | null;
   readonly header: string | null;
   readonly format: string | null;
 }
 export type Hosts = ReadonlyMap<string, Host>;
+
+/** Returns the hosts of a workspace by name. */
+export async function readHosts(store: Store, scope: Scope): Promise<Hosts> {
+  const rows = await hostsIn(store, scope);
+  return new Map(
+    rows.map(({ id, name, origin, path, header, format, secret_set_at: setAt }) => {
+      const secret = setAt === null || header === null ? null : `HOST_${id.slice(4).toUpperCase()}`;
+      return [name, { id, origin, path, secret, header, format }];
+    }),
+  );
+}
 
 export function hostNamesOf({ actions }: Rule): readonly string[] {
   return [...new Set(actions.flatMap((action) => (action.type === 'http' ? [action.host] : [])))];

@@ -58,7 +58,7 @@ export const automation = defineContract({
   doc: 'Rule without code: a trigger, conditions and actions.',
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'Name of the automation.' }),
-    description: text({ max: 2000, default: '', doc: 'Description of the automation.' }),
+    description: text({ max: 2000, isVerbatim: true, default: '', doc: 'Description of the automation.' }),
     trigger: json(part(`Trigger, such as \`{"type":"event","event":"issue.created"}\`. ${seeDocs}`), {
       required: true,
       doc: 'Trigger of the automation.',

@@ -12,6 +12,7 @@ export const automations = defineFeature({
 export { automationModel, probationMessage, type Automation } from './model.ts';
 export {
   hostNamesOf,
+  readHosts,
   scheduleName,
   scopesOf,
   settingsOf,

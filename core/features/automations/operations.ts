@@ -52,7 +52,7 @@ function requirePersonOrProposal({ authority, resolved }: Context): void {
 }
 
 /** @throws ApiError forbidden unless the caller is the owner or an admin */
-async function requireOwner(ctx: Context, { ownerId }: Automation): Promise<void> {
+export async function requireOwner(ctx: Context, { ownerId }: Automation): Promise<void> {
   requirePersonOrProposal(ctx);
   if (ownerId !== null && ctx.authority.actor.memberId === ownerId) return;
   if (isAdmin(await callingMember(ctx))) return;

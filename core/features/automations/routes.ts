@@ -8,6 +8,7 @@ import { getEntity } from '../../kernel/changes/operations.ts';
 import { Closed, idOf, line, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { issue } from '../issues/contract.ts';
+import { readingIssues } from '../issues/index.ts';
 import { automation } from './contract.ts';
 import { automationModel } from './model.ts';
 import {
@@ -17,10 +18,12 @@ import {
   duplicateAutomation,
   enableAutomation,
   previewAutomation,
+  requireOwner,
   updateAutomation,
   type AutomationInput,
   type AutomationPatch,
 } from './operations.ts';
+import { revisionRoutes } from './revisions.ts';
 import type { RuleRuntime } from './runtime.ts';
 
 const probation = Type.Optional(
@@ -66,6 +69,13 @@ const Preview = namedSchema(
     }),
   ),
 );
+const Webhook = namedSchema(
+  'AutomationWebhook',
+  Closed({
+    url: Type.String({ description: 'Address; anyone who knows it can send requests.' }),
+    secret: Type.String({ description: 'Signing secret for senders. It is shown only once.' }),
+  }),
+);
 const Enable = Closed({
   force: Type.Optional(Type.Boolean({ description: 'True to enable before the backtest has ended.' })),
 });
@@ -85,7 +95,13 @@ export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
     operations: {
       delete: (ctx, id, ifMatch) => deleteAutomation(ctx, id, ifMatch, runtime),
     },
-    routes: [...changingRoutes(runtime), ...stateRoutes(runtime), ...runRoutes(runtime)],
+    routes: [
+      ...changingRoutes(runtime),
+      ...stateRoutes(runtime),
+      ...runRoutes(runtime),
+      ...revisionRoutes(runtime, AutomationAnswer),
+      ...webhookRoutes(runtime),
+    ],
   }).routes;
 }
 
@@ -179,9 +195,59 @@ function stateRoutes(runtime: RuleRuntime): Route[] {
   ];
 }
 
+const find = (ctx: Context, id: string) => getEntity(ctx, automationModel, id);
+
+function webhookRoutes(runtime: RuleRuntime): Route[] {
+  return [
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: '/api/v1/automations/{id}/webhook',
+      name: 'automations.open-webhook',
+      summary: 'Open the address of an automation, or rotate its secret',
+      description:
+        'For automations with the trigger `webhook`. Opening it again keeps the address and replaces the secret at once.',
+      errors: ['conflict', 'forbidden'],
+      responses: { 200: Webhook },
+      secret: true,
+      write: async (ctx, { params: { id } }) => {
+        const rule = await find(ctx, id);
+        await requireOwner(ctx, rule);
+        return runtime.openWebhook(ctx, rule);
+      },
+    }),
+    defineRoute({
+      ...write,
+      method: 'DELETE',
+      path: '/api/v1/automations/{id}/webhook',
+      name: 'automations.close-webhook',
+      summary: 'Close the address of an automation',
+      responses: { 204: null },
+      write: async (ctx, { params: { id }, ifMatch }) => {
+        const rule = await find(ctx, id);
+        await requireOwner(ctx, rule);
+        return runtime.closeWebhook(ctx, rule, ifMatch);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/automations/{id}/health',
+      name: 'automations.health',
+      summary: 'Get the health of an automation',
+      description:
+        'Runs, failures, loops, overruled changes and conflicts of the last 30 days. A rule that never ran is judged by its backtest.',
+      scope: 'automations:read',
+      also: readingIssues,
+      limit: 'read',
+      params,
+      responses: { 200: runtime.healthResponse },
+      read: async (ctx, { params: { id } }) => runtime.health(ctx, await find(ctx, id)),
+    }),
+  ];
+}
+
 function runRoutes(runtime: RuleRuntime): Route[] {
   const { run } = runtime;
-  const find = (ctx: Context, id: string) => getEntity(ctx, automationModel, id);
   return [
     defineRoute({
       ...write,

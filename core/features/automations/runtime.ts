@@ -33,6 +33,12 @@ export interface RuleRuntime {
   readonly runResponses: Readonly<Record<200 | 202, TSchema>>;
   /** Response schema of `simulate`. */
   readonly simulation: TSchema;
+  /** Response schema of `health`. */
+  readonly healthResponse: TSchema;
+  health(ctx: Context, automation: Automation): Promise<object>;
+  /** Opens the address of a rule with the trigger `webhook`, or replaces its secret. */
+  openWebhook(ctx: Context, automation: Automation): Promise<ChangeSet>;
+  closeWebhook(ctx: Context, automation: Automation, ifMatch: number | null): Promise<ChangeSet>;
   /** Runs an automation on an issue, or on the issues that it selects, and waits for the result. */
   run(ctx: Context, automation: Automation, input: RunSubject): Promise<ChangeSet>;
   /** Returns what `run` would do, without effects. */

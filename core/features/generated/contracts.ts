@@ -32,6 +32,7 @@ import { inboxItem } from '../inbox/contract.ts';
 import { favorite } from '../preferences/contract.ts';
 import { webhook } from '../webhooks/endpoints/contract.ts';
 import { proposal } from '../proposals/contract.ts';
+import { automationHost } from '../automation-hosts/contract.ts';
 import { automation } from '../automations/contract.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 
@@ -68,6 +69,7 @@ export const all = [
   favorite,
   webhook,
   proposal,
+  automationHost,
   automation,
   plugin,
 ] as const;

@@ -4,6 +4,7 @@ import { agentIssueTable } from '../../features/agents/tables.ts';
 import { apiKeyTable } from '../../features/api-keys/tables.ts';
 import { attachmentTable } from '../../features/attachments/tables.ts';
 import { attachmentUsageTable } from '../../features/attachments/tables.ts';
+import { automationHostTable } from '../../features/automation-hosts/tables.ts';
 import { automationTable } from '../../features/automations/tables.ts';
 import { boardTable } from '../../features/boards/tables.ts';
 import { boardCardTable } from '../../features/boards/tables.ts';
@@ -98,6 +99,7 @@ export const all = {
   api_keys: apiKeyTable,
   attachments: attachmentTable,
   attachment_usage: attachmentUsageTable,
+  automation_hosts: automationHostTable,
   automations: automationTable,
   boards: boardTable,
   board_cards: boardCardTable,

@@ -4,6 +4,7 @@ import { pluginFacts } from './checks.ts';
 import { plugin } from './installs/contract.ts';
 import { AutomationRun, AutomationUndone } from './contract.ts';
 import { installModel } from './installs/model.ts';
+import { watchReaction } from './rules/timers.ts';
 import { pluginSamples } from './samples.ts';
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
@@ -34,6 +35,7 @@ export const plugins = defineFeature({
   name: 'plugins',
   contracts: [plugin],
   models: [installModel],
+  reactions: [watchReaction],
   events: {
     'automation.undone': AutomationUndone,
     'automation.run': AutomationRun,

@@ -9,6 +9,8 @@ import {
 } from '../../kernel/events/work/queue.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { type Op, scopeOf } from '../../platform/store/store.ts';
+import type { DueTimer } from '../../kernel/event-reactions/due-timers.ts';
+import { createDueTimer, createWatchTimer, ruleTimerOps } from './rules/timers.ts';
 import type { ForgetInMemory } from '../../kernel/table/forget.ts';
 import { createBudgetWaits, type BudgetWaits, deferringBudget } from './budgets/waits.ts';
 import { createBacktests, type Backtests } from './trial/backtests.ts';
@@ -31,7 +33,7 @@ import { createShadowWork, type ShadowWork } from './trial/shadows.ts';
 import { createNotifyLoop } from './planning/loops.ts';
 import type { Route } from '../../kernel/http/route.ts';
 import { automationModel, automationRoutes } from '../automations/index.ts';
-import { createRuleRuntime } from './rule-runtime.ts';
+import { createRuleRuntime } from './rules/runtime.ts';
 import type { Progress } from '../../kernel/events/consumers/consumer-positions.ts';
 import { errorForLog } from '../../platform/lib/errors/failures.ts';
 import type { ScopeRequests } from '../../kernel/rights/rights.ts';
@@ -79,6 +81,7 @@ interface PluginRuntime {
   settled(): Promise<void>;
   /** Removes stored data of purged issues. */
   readonly forgetIssues: ForgetInMemory;
+  readonly timers: readonly DueTimer[];
   /** Returns the progress of the event consumer. */
   progress(): Progress;
   stop(): Promise<void>;
@@ -124,6 +127,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
     },
     forgetIssues: shadows.forget,
+    timers: [createDueTimer(() => runs), createWatchTimer(() => deps)],
     progress: consumer.progress,
     async stop() {
       stopping = true;
@@ -211,7 +215,11 @@ function routesOf(
     ...backfillRoutes(backfills),
     ...actionRoutes(actionWork),
     ...automationRoutes(
-      createRuleRuntime(attemptDeps, { ...actionWork, backtests, stateOps }, { ...rules, checkTemplate }),
+      createRuleRuntime(
+        attemptDeps,
+        { ...actionWork, backtests, stateOps, storeWork: consumer.storeWork },
+        { ...rules, checkTemplate },
+      ),
     ),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),
@@ -268,7 +276,7 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
     ...schedules.opsFor(install, { scope }),
     // Events that happened while an automation did not run are not delivered later.
     ...(install.rule
-      ? []
+      ? ruleTimerOps(scope, install.rule, clock.nowMs())
       : backfillOps(backfills, scope, install, {
           backfillId: ids.next(idPrefixes.gap),
           nowMs: clock.nowMs(),

@@ -178,7 +178,7 @@ function createCommit(
     const planned = answerOf(set, set.body);
     if (!claim && isNothing(set)) {
       set.afterCommit?.();
-      return { answer: planned };
+      return { answer: set.completed ? { ...planned, completed: set.completed } : planned };
     }
     const { stored, guards } = claim ? storeUnderKey(claim, set, planned) : { stored: planned, guards: [] };
     await set.beforeCommit?.();

@@ -8,7 +8,7 @@ import { sentenceOf } from '../../../kernel/rights/table.ts';
 import { readScopeOf } from '../../../kernel/rights/rights.ts';
 import type { RowOf } from '../../../kernel/table/define.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
-import { getInstall } from '../installs/installs.ts';
+import { getRunner } from '../installs/installs.ts';
 import type { Install } from '../installs/model.ts';
 import { hostBudget, WholeBudget } from '../installs/contract.ts';
 import { pluginScopeUseTable, pluginTable, pluginUsageTable } from '../tables.ts';
@@ -69,7 +69,7 @@ const daysDefault = 30;
 
 /** @param since first day, such as 2026-11-20; default 29 days ago */
 async function showUsage(ctx: Context, ref: string, since: string | undefined, usage: Usage) {
-  const install = await getInstall(ctx, ref);
+  const install = await getRunner(ctx, ref);
   await usage.written();
   const today = dayOf(ctx.nowMs());
   const from = since === undefined ? today - daysDefault + 1 : dayOf(Date.parse(since));
@@ -94,7 +94,7 @@ async function showUsage(ctx: Context, ref: string, since: string | undefined, u
 
 /** Returns the use of each scope, and a suggested smaller grant if some granted scopes are unused. */
 async function showScopes(ctx: Context, ref: string, usage: Usage) {
-  const install = await getInstall(ctx, ref);
+  const install = await getRunner(ctx, ref);
   await usage.written();
   const at = { install_id: install.id };
   const rows = await byScope.all(ctx.store, ctx.scope, at);

@@ -10,6 +10,7 @@ import { effectTable } from '../../../kernel/rights/effects.ts';
 import type { Meter } from '../budgets/budget.ts';
 import { CallError } from '../host-calls/gateway.ts';
 import type { Install } from '../installs/model.ts';
+import { openHostSecrets } from '../installs/rules.ts';
 import type { RunRow } from '../runs/rows.ts';
 import { openSecrets } from '../secrets/rows.ts';
 import {
@@ -78,9 +79,7 @@ export function createOutsides(options: FetchOptions): Outsides {
     if (known) return known.answer ?? lost(outgoing);
     if (!of.sends) throw denied(noRecordedAnswer);
     const journal = journalOf({ ...options, scope: of.scope, run: of.run });
-    const secrets = of.install.manifest.secrets
-      ? await openSecrets(options, of.scope, of.install.id)
-      : new Map<string, string>();
+    const secrets = await secretsOf(options, of);
     const headers = headersOf(of, key, outgoing, secrets);
     of.meter.chargeEgress(Buffer.byteLength(outgoing.body ?? ''));
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
@@ -117,6 +116,11 @@ export function createOutsides(options: FetchOptions): Outsides {
     of: ofAttempt,
     secretsFor: (scope, install) => secretsForGuest(options.sealing, scope, install),
   };
+}
+
+async function secretsOf(options: FetchOptions, { scope, install }: OutsideOf) {
+  if (!install.manifest.secrets) return new Map<string, string>();
+  return install.rule ? openHostSecrets(options, scope, install) : openSecrets(options, scope, install.id);
 }
 
 /**

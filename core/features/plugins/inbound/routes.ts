@@ -71,8 +71,7 @@ async function listRoutes(ctx: Context, ref: string) {
 }
 
 /** A reopened signed route keeps its URL and gets a new secret; a reopened public route gets a new URL. */
-async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
-  const install = await getInstall(ctx, ref);
+export async function openRoute(ctx: Context, install: Install, name: string): Promise<ChangeSet> {
   const { id: installId, manifest } = install;
   const route = declared(manifest.routes, name);
   if (!route) throw noSuchRoute(install, name);
@@ -97,13 +96,12 @@ function noSuchRoute({ pluginId, manifest }: Install, name: string): ApiError {
   return new ApiError('not_found', `${pluginId} has no route ${name}; ${there}.${didYouMean(name, names)}`);
 }
 
-async function closeRoute(
+export async function closeRoute(
   ctx: Context,
-  ref: string,
+  { id, pluginId }: Install,
   name: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { id, pluginId } = await getInstall(ctx, ref);
   const open = await openRoutesOf(ctx.store, ctx.scope, id);
   const known = open.find((row) => row.name === name);
   if (!known)
@@ -151,7 +149,7 @@ const administration: readonly Route[] = [
     params,
     secret: true,
     responses: { 200: RouteOpened },
-    write: (ctx, { params: { id, name } }) => openRoute(ctx, id, name),
+    write: async (ctx, { params: { id, name } }) => openRoute(ctx, await getInstall(ctx, id), name),
   }),
   defineRoute({
     method: 'DELETE',
@@ -163,7 +161,8 @@ const administration: readonly Route[] = [
     limit: 'write',
     params,
     responses: { 204: null },
-    write: (ctx, { params: { id, name }, ifMatch }) => closeRoute(ctx, id, name, ifMatch),
+    write: async (ctx, { params: { id, name }, ifMatch }) =>
+      closeRoute(ctx, await getInstall(ctx, id), name, ifMatch),
   }),
 ];
 

@@ -3,7 +3,7 @@ import type { PluginManifest } from '../../../../sdk/plugin/manifest.ts';
 import { json, plain, isoTime } from '../../../kernel/changes/operations.ts';
 import { modelOf, type EntityOf } from '../../../kernel/resource/model.ts';
 import { sentenceOf } from '../../../kernel/rights/table.ts';
-import type { Automation } from '../../automations/index.ts';
+import type { Automation, Hosts } from '../../automations/index.ts';
 import { toScheduleResponse, additions, consentOf } from './versions/consent.ts';
 import { plugin, type InstallMode, type InstallModes } from './contract.ts';
 import { matchingTypes } from './manifest.ts';
@@ -46,6 +46,8 @@ const storedFields = {
 export type Install = EntityOf<typeof plugin, typeof storedFields> & {
   /** Automation that the install runs; absent for a plugin (`rules.ts`). */
   readonly rule?: Automation;
+  /** Hosts of the workspace, for an automation. */
+  readonly hosts?: Hosts;
 };
 
 export const installModel = modelOf(plugin, {

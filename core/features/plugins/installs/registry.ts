@@ -12,7 +12,8 @@ import type { Listening } from '../../../kernel/events/reading.ts';
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import type { FilterFields } from '../../../platform/lib/filter/filter.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
-import { automationModel, type CanFilter } from '../../automations/index.ts';
+import { automationHost } from '../../automation-hosts/contract.ts';
+import { automationModel, readHosts, type CanFilter } from '../../automations/index.ts';
 import type { Log } from '../../../platform/lib/log.ts';
 import { tenantStatement, type SqlRow } from '../../../platform/store/statement.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
@@ -68,7 +69,7 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
   const { store, log } = options.services;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
-    kinds: new Set([installModel.name, automationModel.name, field.name]),
+    kinds: new Set([installModel.name, automationModel.name, automationHost.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
@@ -112,7 +113,8 @@ async function rulesIn(
   if (rules.length === 0) return [];
   const shared = await rulesPackage();
   const canFilter: CanFilter = (type, filter) => isTestable(filter, filterFields(type));
-  return rules.map((rule) => installOfRule(rule, shared, { canFilter, hosts: new Map() }));
+  const hosts = await readHosts(store, scope);
+  return rules.map((rule) => installOfRule(rule, shared, { canFilter, hosts }));
 }
 
 const sourceCharsMax = 32 * 1024 * 1024;

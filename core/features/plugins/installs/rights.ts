@@ -9,7 +9,7 @@ import { effectTable } from '../../../kernel/rights/effects.ts';
 import { expandScopes } from '../../../kernel/rights/table.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { findRun } from '../runs/rows.ts';
-import { getInstall } from './installs.ts';
+import { getRunner } from './installs.ts';
 import type { Install } from './model.ts';
 import { findInstall } from './rules.ts';
 
@@ -28,7 +28,7 @@ async function scopesOfInstall(
   scopes: (install: Install) => string[],
 ): Promise<string[]> {
   try {
-    return scopes(await getInstall(ctx, ref));
+    return scopes(await getRunner(ctx, ref));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'not_found') return [];
     throw error;

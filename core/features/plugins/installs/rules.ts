@@ -17,6 +17,8 @@ import {
   type Rule,
 } from '../../automations/index.ts';
 import { automation } from '../../automations/contract.ts';
+import { openHostSecret } from '../../automation-hosts/index.ts';
+import type { Scope } from '../../../platform/store/store.ts';
 import { packFirstParty } from '../packages.ts';
 import { installModel, type Install } from './model.ts';
 
@@ -75,6 +77,7 @@ export function installOfRule(
     updatedAt: rule.updatedAt,
     deletedAt: rule.deletedAt,
     rule,
+    hosts: compiling.hosts,
   };
 }
 
@@ -117,7 +120,11 @@ function outsideOf(rule: Rule, hosts: Hosts): Pick<PluginManifest, 'net' | 'secr
       : [[secret, { hosts: [origin], header: header ?? 'authorization', ...(format === null ? {} : { format }) }]],
   );
   return {
-    net: used.map(({ origin }) => ({ origin, why: 'A rule sends requests to this host.' })),
+    net: used.map(({ origin, path }) => ({
+      origin,
+      why: 'A rule sends requests to this host.',
+      ...(path === null ? {} : { path }),
+    })),
     ...(secrets.length > 0 ? { secrets: Object.fromEntries(secrets) } : {}),
   };
 }
@@ -162,6 +169,21 @@ const ofRule = (install: Install, rule: Automation): Install => ({
   version: rule.version,
   rule,
 });
+
+/** Returns the secrets of the hosts that an automation sends to, by their names in the sandbox. */
+export async function openHostSecrets(
+  options: Parameters<typeof openHostSecret>[0],
+  scope: Scope,
+  { rule, hosts = new Map() }: Install,
+): Promise<ReadonlyMap<string, string>> {
+  const secrets = new Map<string, string>();
+  for (const name of rule ? hostNamesOf(ruleOf(rule)) : []) {
+    const host = hosts.get(name);
+    const value = host?.secret ? await openHostSecret(options, scope, host.id) : undefined;
+    if (host?.secret && value !== undefined) secrets.set(host.secret, value);
+  }
+  return secrets;
+}
 
 /** Type and id of the object that people see for an install, for links. */
 export const targetOf = ({ id, rule }: Install) => ({ kind: rule ? automation.name : installModel.name, id });

@@ -203,11 +203,13 @@ export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
     if (self === 'skip' && isOwn(install.id, event)) return false;
     if (passes === null && changes === null) return true;
     const billingAccount = scopeOf(scope.workspaceId, install.id);
+    const { data } = envelope;
+    const { actor, createdAt } = event;
     return fairQueue.run(
       billingAccount,
       () =>
-        (passes === null || passes(envelope.data, searched, event.createdAt)) &&
-        (changes === null || changes({ ...event, data: envelope.data }, searched, createSearched)),
+        (passes === null || passes(data, searched, createdAt)) &&
+        (changes === null || changes({ actor, createdAt, data, searched })),
     );
   };
 }

@@ -7,7 +7,7 @@ import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import { readTime } from '../../../platform/lib/time/time.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/rights.ts';
-import { getInstall } from '../installs/installs.ts';
+import { getRunner } from '../installs/installs.ts';
 import { UndoRange, UndoResponse } from '../contract.ts';
 import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './stored-changes.ts';
 import { contractOf, type UndoModels } from './models.ts';
@@ -43,7 +43,7 @@ interface Range {
 }
 
 async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Promise<StoredChangesRow[]> {
-  const { id: installId } = await getInstall(ctx, plugin);
+  const { id: installId } = await getRunner(ctx, plugin);
   const range = {
     since: readTime(since, 'since'),
     until: until === undefined ? ctx.nowMs() + 1 : readTime(until, 'until'),

@@ -85,6 +85,7 @@ export const sealedAtRest = [
   { purpose: 'plugin-route-token', table: 'plugin_routes', column: 'token_sealed', form: 'bytes' },
   { purpose: 'plugin-route-secret', table: 'plugin_routes', column: 'secret_sealed', form: 'bytes' },
   { purpose: 'plugin-secret', table: 'plugin_secrets', column: 'sealed', form: 'bytes' },
+  { purpose: 'automation-host', table: 'automation_hosts', column: 'secret_sealed', form: 'bytes' },
   { purpose: 'proposal', table: 'proposals', column: 'writes_sealed_json', form: 'base64' },
   { purpose: 'oauth-token', table: 'oauth_tokens', column: 'payload_sealed', form: 'bytes' },
   {

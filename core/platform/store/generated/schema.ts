@@ -69,6 +69,21 @@ export interface Schema {
     readonly response_body: Uint8Array | null;
     readonly truncated: number;
   };
+  readonly automation_hosts: {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly name: string;
+    readonly origin: string;
+    readonly path: string | null;
+    readonly header: string | null;
+    readonly format: string | null;
+    readonly secret_set_at: number | null;
+    readonly version: number;
+    readonly created_at: number;
+    readonly updated_at: number;
+    readonly deleted_at: number | null;
+    readonly secret_sealed: Uint8Array | null;
+  };
   readonly automations: {
     readonly workspace_id: string;
     readonly id: string;
@@ -1123,6 +1138,11 @@ export const schema: Readonly<Record<TableName, TableFacts>> = {
       'delivery_id number at latency_ms status_code error request_headers_json response_headers_json response_body truncated',
     key: 'delivery_id number',
     references: { delivery_id: 'deliveries' },
+  },
+  automation_hosts: {
+    columns:
+      'id name origin path header format secret_set_at version created_at updated_at deleted_at secret_sealed',
+    key: 'id',
   },
   automations: {
     columns:

@@ -795,6 +795,15 @@ CREATE TABLE automations (
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- Servers that automations may send requests to, with a sealed secret.
+CREATE TABLE automation_hosts (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  name TEXT NOT NULL, origin TEXT NOT NULL, path TEXT, header TEXT, format TEXT, secret_set_at INTEGER,
+  version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
+  secret_sealed BLOB,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+
 -- # Plugins
 CREATE TABLE plugins (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,

@@ -1,28 +1,31 @@
 // Functions of the plugin runtime for the operations of automations.
 import { Type } from 'typebox';
-import type { ChangeSet } from '../../kernel/changes/change.ts';
-import type { Context } from '../../kernel/context.ts';
-import { Closed, namedSchema, nullable } from '../../platform/lib/schema.ts';
-import { idPrefixes } from '../../platform/lib/ids.ts';
-import { dayMs } from '../../platform/lib/time/time.ts';
-import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
-import { ruleOf, type Automation, type CanFilter, type RuleRuntime } from '../automations/index.ts';
-import type { AttemptDeps } from './deps.ts';
-import { callActionOf, targetOf, type ActionWork } from './inbound/actions.ts';
-import type { StateOps } from './installs/disable.ts';
-import { installOfRule, rulesPackage } from './installs/rules.ts';
-import { isTestable } from './installs/subscriptions.ts';
-import type { Install } from './installs/model.ts';
-import { createAttempts, usageOf } from './runs/attempt.ts';
-import { previewEffects } from './runs/effects.ts';
-import { callerOf, inputNow, type RunInput } from './runs/job.ts';
-import { queuedRow } from './runs/rows.ts';
-import { LogLine, RunEffectResponse, RunResponse } from './runs/schema.ts';
-import type { Backtests } from './trial/backtests.ts';
-import { queued, windowOf } from './trial/operations.ts';
-import { endBacktestOp, findBacktest } from './trial/rows.ts';
-import { limited } from './trial/versions.ts';
-import { uninterrupted } from './trial/world.ts';
+import type { ChangeSet } from '../../../kernel/changes/change.ts';
+import type { Context } from '../../../kernel/context.ts';
+import { Closed, namedSchema, nullable } from '../../../platform/lib/schema.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import { dayMs } from '../../../platform/lib/time/time.ts';
+import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
+import { readHosts, ruleOf, type Automation, type CanFilter, type RuleRuntime } from '../../automations/index.ts';
+import type { AttemptDeps } from '../deps.ts';
+import type { Scope } from '../../../platform/store/store.ts';
+import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
+import { closeRoute, openRoute } from '../inbound/routes.ts';
+import { AutomationHealth, healthOf } from './health.ts';
+import type { StateOps } from '../installs/disable.ts';
+import { installOfRule, rulesPackage } from '../installs/rules.ts';
+import { isTestable } from '../installs/subscriptions.ts';
+import type { Install } from '../installs/model.ts';
+import { createAttempts, usageOf } from '../runs/attempt.ts';
+import { previewEffects } from '../runs/effects.ts';
+import { callerOf, inputNow, type RunInput } from '../runs/job.ts';
+import { queuedRow } from '../runs/rows.ts';
+import { LogLine, RunEffectResponse, RunResponse } from '../runs/schema.ts';
+import type { Backtests } from '../trial/backtests.ts';
+import { queued, windowOf } from '../trial/operations.ts';
+import { endBacktestOp, findBacktest } from '../trial/rows.ts';
+import { limited } from '../trial/versions.ts';
+import { uninterrupted } from '../trial/world.ts';
 
 const backtestDays = 90;
 
@@ -44,11 +47,14 @@ const Simulation = namedSchema(
 export const ruleResponses = {
   runResponses: { 200: RunResponse, 202: RunResponse },
   simulation: Simulation,
+  healthResponse: AutomationHealth,
 } as const;
 
 interface RuleWork extends ActionWork {
   readonly backtests: Backtests;
   readonly stateOps: StateOps;
+  /** Stores runs that have no row yet. */
+  storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
 /** Ports other than those of runs. */
@@ -58,12 +64,27 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
   const installOf = async (ctx: Context, automation: Automation): Promise<Install> => {
     const canFilter: CanFilter = (type, filter) =>
       isTestable(filter, checks.filterFields(type, ctx.directory));
-    return installOfRule(automation, await rulesPackage(), { canFilter, hosts: new Map() });
+    const hosts = await readHosts(ctx.store, ctx.scope);
+    return installOfRule(automation, await rulesPackage(), { canFilter, hosts });
   };
   return {
     ...checks,
     ...ruleResponses,
-    stateOps: async (ctx, after) => work.stateOps(await installOf(ctx, after), ctx),
+    async health(ctx, automation) {
+      await work.usage.written();
+      await work.storeWork(ctx.scope, automation.id);
+      return healthOf(ctx, automation, { usage: work.usage, install: await installOf(ctx, automation) });
+    },
+    async openWebhook(ctx, automation) {
+      const set = await openRoute(ctx, webhookOf(await installOf(ctx, automation)), webhookRoute);
+      const { url, secret } = set.body as { readonly url: string; readonly secret: string };
+      return { ...set, body: { url, secret } };
+    },
+    closeWebhook: async (ctx, automation, ifMatch) =>
+      closeRoute(ctx, await installOf(ctx, automation), webhookRoute, ifMatch),
+    stateOps: async (ctx, after) => [
+      ...work.stateOps(await installOf(ctx, after), ctx),
+    ],
     async backtest(ctx, automation, days = backtestDays) {
       const install = await installOf(ctx, automation);
       const { manifest, sha256, grant, settings } = install;
@@ -100,6 +121,18 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
       } satisfies ChangeSet;
     },
   };
+}
+
+/** Route of the plugin that the trigger `webhook` uses. */
+const webhookRoute = 'hook';
+
+/** @throws ApiError conflict */
+function webhookOf(install: Install): Install {
+  if (install.manifest.routes) return install;
+  throw new ApiError(
+    'conflict',
+    'The automation has another trigger. Give it the trigger {"type":"webhook"} first.',
+  );
 }
 
 /** Ends an open backtest of an earlier revision. */

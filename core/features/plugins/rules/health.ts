@@ -1,0 +1,341 @@
+// Health of an automation: its runs, failures and loops, the changes that people overruled, and conflicts with
+// others that write the same fields. A paused automation is judged by its backtest.
+import { Type, type Static } from 'typebox';
+import type { Context } from '../../../kernel/context.ts';
+import type { EventRow } from '../../../kernel/events/event.ts';
+import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
+import { isoTime } from '../../../kernel/changes/operations.ts';
+import { short } from '../../../kernel/changes/change.ts';
+import { idPrefixes } from '../../../platform/lib/ids.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
+import { dayMs } from '../../../platform/lib/time/time.ts';
+import { tenantStatement } from '../../../platform/store/statement.ts';
+import type { Automation } from '../../automations/index.ts';
+import { dayOf, showSpent, spentResponse } from '../budgets/budget.ts';
+import type { Usage } from '../budgets/usage.ts';
+import { isRuleId } from '../installs/rules.ts';
+import type { Install } from '../installs/model.ts';
+import type { RunError } from '../runs/errors.ts';
+import { findBacktest } from '../trial/rows.ts';
+import type { BacktestReport } from '../trial/schema.ts';
+
+/** Window of the runs that are read, in days. */
+const healthDays = 30;
+/** Limits of what one request reads. */
+const runsMax = 200;
+const writesMax = 100;
+const eventsPerIssue = 200;
+const examplesMax = 5;
+/** Distance in the log within which events of an issue are looked up. */
+const sequencesBefore = 10_000;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const issue = Closed({
+  id: Type.String({ description: 'Id of the issue.' }),
+  identifier: nullable(Type.String({ description: 'Identifier of the issue, such as `ENG-12`.' })),
+});
+const value = (description: string) => Type.Unknown({ description });
+const at = (description: string) => described(time, description);
+const party = Closed({
+  kind: enumeration('AutomationParty', ['automation', 'plugin', 'system'], 'Type of the other writer.'),
+  id: Type.String({ description: 'Id of the other writer.' }),
+  name: Type.String({ description: 'Name of the other writer.' }),
+});
+const write = Closed({ value: value('Value that was written.'), at: at('Time of the write.') });
+
+export const AutomationHealth = namedSchema(
+  'AutomationHealth',
+  Closed({
+    basis: enumeration('HealthBasis', ['runs', 'backtest'], 'Source of the conflicts: runs, or the backtest.'),
+    days: count('Number of days that the figures cover.'),
+    lastRunAt: nullable(at('Time of the last run; null if it never ran.')),
+    lastActedAt: nullable(at('Time of the last run that changed something; null if none did.')),
+    runs: Closed(
+      {
+        total: count('Number of runs.'),
+        acted: count('Number of runs that changed something.'),
+        proposed: count('Number of runs whose changes wait for approval.'),
+        failed: count('Number of failed runs.'),
+      },
+      { description: 'Outcomes of the runs, of the last 200 at most.' },
+    ),
+    overruled: Closed(
+      {
+        changes: count('Number of judged changes: changed fields, and decided proposals.'),
+        overruled: count('Number of changes that people reversed, changed or rejected.'),
+        share: nullable(Type.Number({ description: 'Overruled share; null without changes.' })),
+        examples: Type.Array(
+          Closed({
+            issue,
+            field: Type.String({ description: 'Name of the field.' }),
+            set: value('Value that the automation set.'),
+            now: value('Value that the person set.'),
+            by: Type.String({ description: 'Name of the person.' }),
+            at: at('Time of the change by the person.'),
+          }),
+          { description: 'Overruled fields, newest first.' },
+        ),
+      },
+      { description: 'Changes that people overruled within the window of `stepDown`.' },
+    ),
+    failures: Type.Array(
+      Closed({
+        code: Type.String({ description: 'Error code.' }),
+        message: Type.String({ description: 'Message of the last failure with this code.' }),
+        count: count('Number of failures.'),
+        lastAt: at('Time of the last failure.'),
+        runId: idOf(idPrefixes.run, 'Id of the last failed run.'),
+      }),
+      { description: 'Failures by code.' },
+    ),
+    loops: Type.Array(
+      Closed({
+        message: Type.String({ description: 'Chain of automations and plugins that was cut.' }),
+        at: at('Time of the cut.'),
+        runId: idOf(idPrefixes.run, 'Id of the cut run.'),
+      }),
+      { description: 'Cut loops, newest first.' },
+    ),
+    usage: Closed(
+      {
+        runs: count('Number of runs today, UTC.'),
+        cpuMs: Type.Number({ minimum: 0, description: 'CPU time today in milliseconds.' }),
+      },
+      { description: 'Usage of the daily budget.' },
+    ),
+    waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),
+    conflicts: Type.Array(
+      Closed({
+        with: party,
+        field: Type.String({ description: 'Name of the field that both wrote.' }),
+        count: count('Number of issues on which both wrote the field within a day.'),
+        example: Closed({ issue, ours: write, theirs: write }, { description: 'Example of a conflict.' }),
+      }),
+      { description: 'Writers of the same field of the same issue within a day.' },
+    ),
+  }),
+);
+export type AutomationHealth = Static<typeof AutomationHealth>;
+
+interface HealthRun {
+  readonly id: string;
+  readonly status: string;
+  readonly events_json: string;
+  readonly error_json: string | null;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+const newestRuns = tenantStatement<HealthRun>(
+  'runs.of_health',
+  `SELECT id, status, events_json, error_json, created_at, finished_at FROM runs INDEXED BY runs_install
+   WHERE workspace_id = :ws AND install_id = :id AND created_at > :since ORDER BY created_at DESC, id DESC LIMIT ${runsMax}`,
+);
+const usageToday = tenantStatement<{ runs: number; cpu_ms: number }>(
+  'plugin_usage.of_health',
+  'SELECT runs, cpu_ms FROM plugin_usage WHERE workspace_id = :ws AND install_id = :id AND day = :day',
+);
+const decided = tenantStatement<{ status: string; count: number }>(
+  'proposals.of_health',
+  `SELECT status, count(*) AS count FROM proposals WHERE workspace_id = :ws AND install_id = :id
+     AND decided_at > :since GROUP BY status`,
+);
+
+/** A field of an issue that the automation wrote, or would have written. */
+interface Write {
+  readonly issue: Static<typeof issue>;
+  readonly field: string;
+  readonly value: unknown;
+  readonly atMs: number;
+  readonly sequence: number;
+}
+
+export async function healthOf(
+  ctx: Context,
+  automation: Automation,
+  { usage, install }: { readonly usage: Usage; readonly install: Install },
+): Promise<AutomationHealth> {
+  const { id } = automation;
+  const now = ctx.nowMs();
+  const runs = await ctx.store.read(ctx.scope, newestRuns, { id, since: now - healthDays * dayMs });
+  const writes = await writesOfRuns(ctx, runs, id);
+  const foreseen = writes.length === 0 ? await writesOfBacktest(ctx, automation) : null;
+  const seen = await lookAround(ctx, automation, foreseen ?? writes);
+  const [today] = await ctx.store.read(ctx.scope, usageToday, { id, day: dayOf(now) });
+  const spent = automation.state === 'active' ? await usage.spent(ctx.scope, install) : null;
+  return {
+    basis: foreseen ? 'backtest' : 'runs',
+    days: healthDays,
+    lastRunAt: isoTime(runs[0]?.created_at ?? null),
+    lastActedAt: isoTime(runs.find(hasActed)?.created_at ?? null),
+    runs: {
+      total: runs.length,
+      acted: runs.filter(hasActed).length,
+      proposed: runs.filter(({ status }) => status === 'proposed').length,
+      failed: runs.filter(({ status }) => status === 'dead').length,
+    },
+    overruled: await overruledOf(ctx, automation, foreseen ? [] : writes, seen),
+    failures: failuresOf(runs),
+    loops: runs.flatMap((run) => {
+      const error = errorOf(run);
+      if (!error?.code.startsWith('loop_')) return [];
+      return [{ message: error.message, at: isoTime(run.created_at), runId: run.id }];
+    }),
+    usage: { runs: today?.runs ?? 0, cpuMs: today?.cpu_ms ?? 0 },
+    waitsFor: showSpent(spent),
+    conflicts: seen.conflicts,
+  };
+}
+
+const eventsOf = ({ events_json: text }: HealthRun) => JSON.parse(text) as { id: string; type: string }[];
+const hasActed = (run: HealthRun): boolean => run.status === 'succeeded' && run.events_json !== '[]';
+const errorOf = ({ error_json: text }: HealthRun): RunError | null =>
+  text === null ? null : (JSON.parse(text) as RunError);
+
+function failuresOf(runs: readonly HealthRun[]): AutomationHealth['failures'] {
+  const failed = runs.filter(({ status }) => status === 'dead').map((run) => ({ run, error: errorOf(run) }));
+  return [...Map.groupBy(failed, ({ error }) => error?.code ?? 'error')].map(([code, list]) => {
+    const { run, error } = list[0]!;
+    return {
+      code,
+      message: error?.message ?? 'The run failed.',
+      count: list.length,
+      lastAt: isoTime(run.finished_at ?? run.created_at),
+      runId: run.id,
+    };
+  });
+}
+
+async function writesOfRuns(ctx: Context, runs: readonly HealthRun[], id: string): Promise<Write[]> {
+  const writes: Write[] = [];
+  for (const run of runs)
+    for (const one of eventsOf(run)) {
+      if (writes.length >= writesMax) return writes;
+      const event = one.type.startsWith('issue.') ? await findEvent(ctx.store, ctx.scope, one.id) : undefined;
+      if (event?.actor.id === id) writes.push(...writesIn(event));
+    }
+  return writes;
+}
+
+function writesIn({ data, createdAt, sequence, entityId }: EventRow): Write[] {
+  const { identifier = null, previous } = data as { identifier?: string | null; previous?: object };
+  return Object.keys(previous ?? {}).map((field) => ({
+    issue: { id: entityId, identifier },
+    field,
+    value: data[field],
+    atMs: createdAt,
+    sequence,
+  }));
+}
+
+async function writesOfBacktest(ctx: Context, { backtestId: id }: Automation): Promise<Write[] | null> {
+  const row = id === null ? undefined : await ctx.store.readOne(ctx.scope, findBacktest, { id });
+  if (!row?.report_json) return null;
+  const { effects } = JSON.parse(row.report_json) as BacktestReport;
+  return effects.slice(0, writesMax).map(({ issueId, field, wouldBe, at: time, sequence }) => ({
+    issue: { id: issueId, identifier: null },
+    field,
+    value: wouldBe,
+    atMs: Date.parse(time),
+    sequence,
+  }));
+}
+
+interface Surroundings {
+  readonly conflicts: AutomationHealth['conflicts'];
+  readonly reversed: AutomationHealth['overruled']['examples'];
+  readonly reversedCount: number;
+}
+
+/** Reads the events around the writes of an automation, once per issue. */
+async function lookAround(ctx: Context, automation: Automation, writes: readonly Write[]): Promise<Surroundings> {
+  const conflicts = new Map<string, AutomationHealth['conflicts'][number] & { issues: Set<string> }>();
+  const reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[] = [];
+  for (const [issueId, own] of Map.groupBy(writes, (one) => one.issue.id)) {
+    const first = Math.min(...own.map(({ sequence }) => sequence));
+    const page = await pageOfSubject(ctx.store, ctx.scope, issueId, Math.max(0, first - sequencesBefore), {
+      limit: eventsPerIssue,
+      matches: ({ entityType, actor }) => entityType === 'issue' && actor.id !== automation.id,
+    });
+    for (const event of page.events)
+      for (const one of own) {
+        if (!(one.field in ((event.data.previous ?? {}) as object))) continue;
+        noteConflict(conflicts, one, event);
+        noteReversal(reversed, one, event, automation);
+      }
+  }
+  return {
+    conflicts: [...conflicts.values()].map(({ issues, ...conflict }) => ({ ...conflict, count: issues.size })),
+    reversed: reversed.slice(0, examplesMax).map(({ key: _, ...example }) => example),
+    reversedCount: new Set(reversed.map(({ key }) => key)).size,
+  };
+}
+
+function noteConflict(
+  conflicts: Map<string, AutomationHealth['conflicts'][number] & { issues: Set<string> }>,
+  one: Write,
+  { actor, data, createdAt }: EventRow,
+): void {
+  if (actor.kind !== 'plugin' && actor.kind !== 'system') return;
+  if (Math.abs(createdAt - one.atMs) > dayMs) return;
+  const kind = actor.kind === 'system' ? 'system' : isRuleId(actor.id) ? 'automation' : 'plugin';
+  const key = `${actor.id} ${one.field}`;
+  const known = conflicts.get(key);
+  const { identifier = null } = data as { identifier?: string | null };
+  if (known) return void known.issues.add(one.issue.id);
+  conflicts.set(key, {
+    with: { kind, id: actor.id, name: actor.name },
+    field: one.field,
+    count: 1,
+    example: {
+      issue: { ...one.issue, identifier: one.issue.identifier ?? identifier },
+      ours: { value: short(one.value), at: isoTime(one.atMs) },
+      theirs: { value: short(data[one.field]), at: isoTime(createdAt) },
+    },
+    issues: new Set([one.issue.id]),
+  });
+}
+
+/** A person who sets another value within the window overrules the automation. */
+function noteReversal(
+  reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[],
+  one: Write,
+  event: EventRow,
+  { stepDown }: Automation,
+): void {
+  const { actor, data, createdAt, sequence } = event;
+  const isPerson = actor.kind === 'user' || actor.kind === 'api_key';
+  if (!isPerson || sequence <= one.sequence || createdAt > one.atMs + stepDown.days * dayMs) return;
+  const key = `${one.issue.id} ${one.field} ${one.sequence}`;
+  if (reversed.some((known) => known.key === key)) return;
+  if (JSON.stringify(data[one.field]) === JSON.stringify(one.value)) return;
+  reversed.push({
+    key,
+    issue: one.issue,
+    field: one.field,
+    set: short(one.value),
+    now: short(data[one.field]),
+    by: actor.name,
+    at: isoTime(createdAt),
+  });
+}
+
+async function overruledOf(
+  ctx: Context,
+  { id, stepDown }: Automation,
+  writes: readonly Write[],
+  { reversed, reversedCount }: Surroundings,
+): Promise<AutomationHealth['overruled']> {
+  const since = ctx.nowMs() - stepDown.days * dayMs;
+  const rows = await ctx.store.read(ctx.scope, decided, { id, since });
+  const ofStatus = (...statuses: readonly string[]): number =>
+    rows.filter(({ status }) => statuses.includes(status)).reduce((sum, row) => sum + row.count, 0);
+  const changes = writes.length + ofStatus('approved', 'partly_approved', 'rejected');
+  const overruled = reversedCount + ofStatus('rejected');
+  return {
+    changes,
+    overruled,
+    share: changes === 0 ? null : Math.round((overruled / changes) * 1000) / 1000,
+    examples: reversed,
+  };
+}
