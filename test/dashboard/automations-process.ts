@@ -6,7 +6,7 @@ import { until } from './planning/visit.ts';
 const driver = await openDriver();
 const tab = await driver.open('/automations');
 const { page } = tab;
-page.setDefaultTimeout(6_000);
+page.setDefaultTimeout(15_000);
 const results: Record<string, unknown> = {};
 
 interface Rule {

@@ -1,20 +1,33 @@
 // Automations in a real browser.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Json } from '../app.ts';
-import { openScene, runAt, type Scene } from './scene.ts';
+import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { runInNode } from '../browser/run.ts';
+import { signIn } from '../features/sign-in/person.ts';
 
-let scene: Scene;
+let app: TestApp;
+let seen: Json;
 beforeAll(async () => {
-  scene = await openScene();
+  app = await startApp({ clock: createSystemClock() });
 }, 60_000);
-afterAll(() => scene.stop());
+afterAll(() => app.stop());
+
+const post = async (path: string, body: object): Promise<Json> => (await app.call('POST', `/api/v1${path}`, body)).json;
+
+/** Creates an issue whose priority a person sets later. */
+async function decided(title: string, priority: string): Promise<void> {
+  const { id } = await post('/issues', { team: 'ENG', title });
+  await app.call('PATCH', `/api/v1/issues/${id}`, { priority });
+}
 
 test('a person builds, previews, enables and pauses an automation', async () => {
-  for (const [title, priority] of [['Crash at end', 'high'], ['Crash at start', 'low']] as const) {
-    const { json } = await scene.app.call('POST', '/api/v1/issues', { team: 'ENG', title });
-    await scene.app.call('PATCH', `/api/v1/issues/${json.id}`, { priority });
-  }
-  const seen = await runAt<Json>(scene, 'automations-process.ts', ...(process.env.SHOTS ? [process.env.SHOTS] : []));
+  const { id } = await post('/members', { name: 'Ana', role: 'admin' });
+  const { cookie, memberId } = await signIn(app, app.workspace, id);
+  await decided('Crash at the end', 'high');
+  await decided('Crash at start', 'low');
+  await app.settled();
+  const target = { url: app.url, cookie, key: app.workspace.apiKey, member: memberId, ids: {} };
+  const shots = process.env.SHOTS === undefined ? [] : [process.env.SHOTS];
+  seen = await runInNode<Json>('../dashboard/automations-process.ts', [JSON.stringify(target), ...shots]);
   console.log(seen);
   expect(seen).toMatchObject({ complaints: [] });
 }, 60_000);

@@ -1,4 +1,3 @@
-import type { Choice } from '../picker.tsx';
 import { text } from '../../text/issues.ts';
 import { inputOf, type Chip, type ChipField, type ChipTest } from './filter.ts';
 
@@ -8,12 +7,14 @@ const numberTests: Readonly<Partial<Record<ChipTest, string>>> = text.numberTest
 export const testName = (field: ChipField, test: ChipTest): string =>
   (inputOf(field) === 'number' ? numberTests[test] : undefined) ?? text.tests[test];
 
-interface NamedChoice extends Choice {
+export interface NamedChoice {
+  readonly id: string;
+  readonly name: string;
   /** Another spelling of the value. */
   readonly alias?: string;
 }
 
-export const choiceOf = (choices: readonly NamedChoice[], value: string): Choice | undefined =>
+export const choiceOf = <T extends NamedChoice>(choices: readonly T[], value: string): T | undefined =>
   choices.find(({ id, alias }) => id === value || alias === value);
 
 /** Returns a condition in words, such as "Priority is High". */

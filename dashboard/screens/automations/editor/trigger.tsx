@@ -1,5 +1,5 @@
 // When: the trigger of a rule.
-import { useId, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { FieldGroup, SelectField, TextField } from '../../../parts/fields.tsx';
 import { fieldsOfEvents } from '../../../parts/filter/event-fields.ts';
 import { chipFields } from '../../../parts/filter/filter.ts';
@@ -96,12 +96,11 @@ function EventSelect({
   readonly value: string;
   readonly onPick: (event: string) => void;
 }): ReactNode {
-  const id = useId();
   const isOffered = eventGroups.some(({ types }) => types.includes(value));
   return (
-    <div className="field">
-      <label htmlFor={id}>{text.event}</label>
-      <select id={id} name="trigger.event" value={value} onChange={({ target }) => onPick(target.value)}>
+    <label className="field">
+      <span>{text.event}</span>
+      <select name="trigger.event" value={value} onChange={({ target }) => onPick(target.value)}>
         {!isOffered && <option value={value}>{value}</option>}
         {eventGroups.map(({ name, types }) => (
           <optgroup key={name} label={name}>
@@ -113,7 +112,7 @@ function EventSelect({
           </optgroup>
         ))}
       </select>
-    </div>
+    </label>
   );
 }
 

@@ -1,7 +1,6 @@
 // A rule as one sentence.
 import { conditionsOf, isChip, isTree, type ChipField, type FilterTree } from '../../../parts/filter/filter.ts';
-import { chipWords } from '../../../parts/filter/words.ts';
-import type { Choice } from '../../../parts/picker.tsx';
+import { chipWords, choiceOf, type NamedChoice } from '../../../parts/filter/words.ts';
 import { wordsOfName } from '../../../text/common.ts';
 import { text } from '../../../text/automation-rule.ts';
 import { eventWords } from './events.ts';
@@ -9,7 +8,7 @@ import { partOf, textOf, textsOf, type Part, type Rule } from './rule.ts';
 import { timesOf } from './schedule.ts';
 
 /** Choices with the names of ids, by the field of a filter. */
-export type Names = Readonly<Partial<Record<ChipField, readonly (Choice & { readonly alias?: string })[]>>>;
+export type Names = Readonly<Partial<Record<ChipField, readonly NamedChoice[]>>>;
 
 const lowerFirst = (words: string): string => words.charAt(0).toLowerCase() + words.slice(1);
 
@@ -23,8 +22,7 @@ function filterWords(tree: FilterTree | undefined, names: Names): string {
 /** Returns the name of a value of a field; the value itself if it has none. */
 function nameOf(names: Names, field: string, value: unknown): string {
   const id = String(value);
-  const choices = names[field as ChipField] ?? [];
-  return choices.find((choice) => choice.id === id || choice.alias === id)?.name ?? id;
+  return choiceOf(names[field as ChipField] ?? [], id)?.name ?? id;
 }
 
 const listed = (names: Names, field: string, values: readonly string[]): string =>
