@@ -65,7 +65,7 @@ export const text = {
   untilTime: 'Until',
 
   actsOn: 'Issues to act on',
-  actsOnEvent: 'The issue of the event',
+  actsOnEvent: 'The issue that started it',
   actsOnNone: 'No issue',
   actsOnSelected: 'All issues that match a filter',
   selection: 'Issues that match',

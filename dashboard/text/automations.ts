@@ -107,10 +107,8 @@ export const text = {
   different: 'Different',
   nothing: 'Nothing',
   others: 'Other effects',
+  done: { create: 'created', update: 'changed', delete: 'deleted' },
   failures: 'Failures',
   countOf: (what: string, count: number) => `${what}: ${count}`,
   moreEffects: (count: number) => `and ${count} more`,
-
-  lastActed: 'Last acted',
-  never: 'Never',
 } as const;

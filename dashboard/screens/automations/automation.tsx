@@ -11,6 +11,7 @@ import { notify } from '../../parts/overlay/toast.tsx';
 import { Bar, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
+import { Address } from './address.tsx';
 import { Dialogs, type Open } from './dialogs.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { changesOf, draftOf, type Draft } from './rule/rule.ts';
@@ -136,12 +137,15 @@ function StoredRule({ automation }: { readonly automation: Automation }): ReactN
     await refresh();
   };
   return (
-    <RuleForm
-      draft={draft}
-      onChange={(next) => setEdited({ base, draft: next })}
-      submit={common.save}
-      onSubmit={save}
-      stored={automation.backtestId === null ? null : { rule: stored, id: automation.backtestId }}
-    />
+    <>
+      {stored.trigger.type === 'webhook' && <Address id={automation.id} />}
+      <RuleForm
+        draft={draft}
+        onChange={(next) => setEdited({ base, draft: next })}
+        submit={common.save}
+        onSubmit={save}
+        stored={automation.backtestId === null ? null : { rule: stored, id: automation.backtestId }}
+      />
+    </>
   );
 }

@@ -12,6 +12,7 @@ import { messageOf } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
 import { fieldWords } from '../proposals/values.ts';
+import { reasonOf } from './rule/reason.ts';
 import { useValueText } from './preview/report.tsx';
 
 interface RunProps {
@@ -67,7 +68,7 @@ function Simulation({ simulation }: { readonly simulation: AutomationSimulation 
   const valueOf = useValueText();
   return (
     <div className="stack" role="status">
-      {error && <p className="notice problem">{error.message}</p>}
+      {error && <p className="notice problem">{reasonOf(error.message)}</p>}
       {!error && <p>{effects.length === 0 ? text.noEffects : text.effects}</p>}
       <ul className="stack">
         {effects.map(({ id, kind, action, name, values }) => (

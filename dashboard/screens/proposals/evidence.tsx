@@ -36,7 +36,8 @@ interface RunEvidenceProps {
   readonly author: string;
 }
 
-function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
+/** Cause, log lines and calls of a run. */
+export function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
   const client = useClient();
   const run = useQuery({ queryKey: ['runs', id], queryFn: () => client.runs.get(id) });
   if (run.error) return <p className="soft">{messageOf(run.error)}</p>;

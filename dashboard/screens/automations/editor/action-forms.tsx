@@ -139,16 +139,14 @@ interface PlainProps extends ActionProps {
   readonly label: string;
   readonly member: string;
   readonly isOptional?: boolean;
-  readonly list?: string;
 }
 
-function PlainField({ action, at, onChange, label, member, isOptional = false, list }: PlainProps): ReactNode {
+function PlainField({ action, at, onChange, label, member, isOptional = false }: PlainProps): ReactNode {
   return (
     <TextField
       label={label}
       name={`${at}.${member}`}
       value={textOf(action, member)}
-      list={list}
       onChange={({ target: { value } }) =>
         onChange(withMember(action, member, isOptional && value === '' ? undefined : value))
       }
@@ -264,9 +262,15 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function HttpForm(props: ActionProps): ReactNode {
   const { action, at, onChange } = props;
+  const client = useClient();
+  const { data: hosts = [] } = useQuery({
+    queryKey: ['automation-hosts', 'all'],
+    queryFn: () => Array.fromAsync(client.automationHosts.list({ limit: 100 })),
+  });
+  const choices = hosts.map(({ name }) => ({ id: name, name }));
   return (
     <>
-      <PlainField {...props} label={text.host} member="host" />
+      <ChoiceSelect {...props} label={text.host} member="host" choices={choices} />
       <SelectField
         label={text.method}
         name={`${at}.method`}

@@ -122,6 +122,13 @@ export function useValueText(): (field: string, value: unknown) => string {
   };
 }
 
+/** @param what kind and action, such as `comment create` */
+function effectWords(what: string): string {
+  const [kind = '', action = ''] = what.split(' ');
+  const done = text.done[action as keyof typeof text.done];
+  return done === undefined ? what : `${fieldWords(kind)} ${done}`;
+}
+
 interface CountsProps {
   readonly title: string;
   readonly counts: BacktestReport['others'];
@@ -136,7 +143,7 @@ function Counts({ title, counts, isProblem = false }: CountsProps): ReactNode {
       <ul>
         {counts.map(({ what, count, samples }) => (
           <li key={what}>
-            {text.countOf(what, count)}
+            {text.countOf(isProblem ? what : effectWords(what), count)}
             {isProblem && samples.length > 0 && <div>{valueText(samples[0])}</div>}
           </li>
         ))}
