@@ -10,7 +10,8 @@ export const text = {
   runs: (total: number, acted: number, proposed: number, failed: number) =>
     `${total}, of which ${acted} acted, ${proposed} proposed, ${failed} failed`,
   today: 'Today',
-  usage: (runs: number, cpuMs: number) => `${runs} ${runs === 1 ? 'run' : 'runs'}, ${Math.round(cpuMs)} ms of CPU time`,
+  usage: (runs: number, cpuMs: number) =>
+    `${runs} ${runs === 1 ? 'run' : 'runs'}, ${Math.round(cpuMs)} ms of CPU time`,
   waitsFor: (quantity: string) => `Until more ${quantity} are available:`,
   quantities: { cpuMs: 'CPU time', runs: 'runs', calls: 'calls', egressBytes: 'bytes to other servers' },
   proposals: 'Open proposals',

@@ -95,7 +95,8 @@ export const text = {
   people: (same: number, opposite: number, nothing: number) =>
     `people did the same in ${same}, differently in ${opposite}, nothing in ${nothing}.`,
   noChanges: (days: number) => `In the last ${days} days it would have changed no issue.`,
-  runs: (count: number, events: number) => `It ran ${times(count, 'time', 'times')} on ${times(events, 'event', 'events')}.`,
+  runs: (count: number, events: number) =>
+    `It ran ${times(count, 'time', 'times')} on ${times(events, 'event', 'events')}.`,
   endedEarly: 'The preview ended at its limit, so the figures are about a part of this time.',
   differs: 'People decided differently',
   differing: (field: string, wouldBe: string, madeIt: string) =>

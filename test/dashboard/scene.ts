@@ -21,9 +21,7 @@ export interface Scene {
   /** URL of `/restart`, which restarts the server, and `/age`, which makes the sign-in old. */
   readonly control: string;
   /** Ids of objects by the name of their path parameter. */
-  readonly ids: Readonly<
-    Record<ObjectName | 'runProposal', string>
-  >;
+  readonly ids: Readonly<Record<ObjectName | 'runProposal', string>>;
   stop(): Promise<void>;
 }
 
@@ -118,7 +116,10 @@ async function makeObjects(post: Post, receiver: string): Promise<Readonly<Recor
     name: 'Raise crashes',
     trigger: { type: 'event', event: 'issue.created', filter: { title: { contains: 'crash' } } },
     conditions: { parent: { exists: false }, time: { days: ['mon'], from: '09:00' } },
-    actions: [{ type: 'set', fields: { priority: 'high', assignee: null } }, { type: 'comment', body: 'Raised.' }],
+    actions: [
+      { type: 'set', fields: { priority: 'high', assignee: null } },
+      { type: 'comment', body: 'Raised.' },
+    ],
   });
   await post('/labels', { name: 'from the scene' });
   await post('/issues', { team: 'ENG', title: 'To be approved' }, { 'Tatami-Mode': 'propose' });

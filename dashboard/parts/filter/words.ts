@@ -18,7 +18,10 @@ export const choiceOf = <T extends NamedChoice>(choices: readonly T[], value: st
   choices.find(({ id, alias }) => id === value || alias === value);
 
 /** Returns a condition in words, such as "Priority is High". */
-export function chipWords({ field, test, values }: Chip, choices: readonly NamedChoice[] | undefined): string {
+export function chipWords(
+  { field, test, values }: Chip,
+  choices: readonly NamedChoice[] | undefined,
+): string {
   const names = values.map((value) => choiceOf(choices ?? [], value)?.name ?? value);
   return `${text.fields[field]} ${testName(field, test)} ${names.join(', ')}`.trim();
 }

@@ -52,7 +52,11 @@ export default function AutomationPage(): ReactNode {
           </Suspense>
         )}
       </div>
-      <Dialogs open={open} onClose={() => setOpen(null)} onDeleted={() => void navigate({ to: '/automations' })} />
+      <Dialogs
+        open={open}
+        onClose={() => setOpen(null)}
+        onDeleted={() => void navigate({ to: '/automations' })}
+      />
     </Screen>
   );
 }
@@ -113,7 +117,8 @@ function Status({ automation }: { readonly automation: Automation }): ReactNode 
   const { state, stateReason, owner } = automation;
   return (
     <p className={state === 'active' || state === 'paused' ? 'notice' : 'notice warning'} role="status">
-      <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason} {owner && text.ownedBy(owner.name)}
+      <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason}{' '}
+      {owner && text.ownedBy(owner.name)}
     </p>
   );
 }

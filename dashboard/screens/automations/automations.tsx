@@ -114,7 +114,9 @@ function RowMenu({ automation, onOpen }: MenuProps): ReactNode {
       ) : (
         <MenuItem onSelect={() => onOpen({ act: 'enable', automation })}>{text.enable}</MenuItem>
       )}
-      <MenuItem onSelect={() => void navigate({ to: '/automations/$id', params: { id } })}>{text.edit}</MenuItem>
+      <MenuItem onSelect={() => void navigate({ to: '/automations/$id', params: { id } })}>
+        {text.edit}
+      </MenuItem>
       <MenuItem onSelect={() => onOpen({ act: 'run', automation })}>{text.runNow}</MenuItem>
       <MenuItem onSelect={() => void duplicate(automation)}>{text.duplicate}</MenuItem>
       <MenuItem onSelect={() => onOpen({ act: 'delete', automation })}>{text.remove}</MenuItem>

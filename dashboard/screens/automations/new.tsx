@@ -16,7 +16,11 @@ export default function NewAutomation(): ReactNode {
   const isLoading = id !== undefined && !templates;
   return (
     <Screen title={text.newAutomation}>
-      {isLoading ? <Loading /> : <NewRule key={id} initial={template ? draftOfTemplate(template) : emptyDraft} />}
+      {isLoading ? (
+        <Loading />
+      ) : (
+        <NewRule key={id} initial={template ? draftOfTemplate(template) : emptyDraft} />
+      )}
     </Screen>
   );
 }
@@ -30,7 +34,5 @@ function NewRule({ initial }: { readonly initial: Draft }): ReactNode {
     await refresh();
     void navigate({ to: '/automations/$id', params: { id } });
   };
-  return (
-    <RuleForm draft={draft} onChange={setDraft} submit={text.create} onSubmit={create} stored={null} />
-  );
+  return <RuleForm draft={draft} onChange={setDraft} submit={text.create} onSubmit={create} stored={null} />;
 }

@@ -27,14 +27,18 @@ export default function RunDialog({ automation, onClose }: RunProps): ReactNode 
   return <Effects automation={automation} issue={issue} onClose={onClose} />;
 }
 
-function Effects({ automation, issue, onClose }: RunProps & { readonly issue: FoundIssue | null }): ReactNode {
+function Effects({
+  automation,
+  issue,
+  onClose,
+}: RunProps & { readonly issue: FoundIssue | null }): ReactNode {
   const { id, name } = automation;
   const client = useClient();
   const write = useWrite();
   const subject = issue ? { issue: issue.id } : {};
   const simulated = useQuery({
     queryKey: ['simulations', id, issue?.id ?? null],
-    // What it would do depends on the time at which the person asks.
+    // The result depends on the time at which the person asks.
     gcTime: 0,
     staleTime: 'static',
     queryFn: () => client.automations.simulate(id, subject),

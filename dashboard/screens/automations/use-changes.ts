@@ -22,12 +22,18 @@ export function useChanges(): Changes {
       await refresh();
     },
     async duplicate({ id, name }) {
-      const copy = await write((client) => client.automations.duplicate(id), text.duplicated(`${name} (copy)`));
+      const copy = await write(
+        (client) => client.automations.duplicate(id),
+        text.duplicated(`${name} (copy)`),
+      );
       await refresh();
       return copy;
     },
     async remove({ id, name }) {
-      const isDeleted = await write(async (client) => (await client.automations.delete(id), true), text.removed(name));
+      const isDeleted = await write(
+        async (client) => (await client.automations.delete(id), true),
+        text.removed(name),
+      );
       await refresh();
       return isDeleted === true;
     },

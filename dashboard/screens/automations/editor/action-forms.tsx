@@ -119,7 +119,9 @@ function ChoiceSelect({ action, at, onChange, label, member, choices, none }: Ch
       name={`${at}.${member}`}
       value={known?.id ?? value}
       options={[['', empty], ...options, ...(known || value === '' ? [] : [[value, value] as const])]}
-      onPick={(picked) => onChange({ ...action, [member]: picked === '' && none !== undefined ? null : picked })}
+      onPick={(picked) =>
+        onChange({ ...action, [member]: picked === '' && none !== undefined ? null : picked })
+      }
       required={none === undefined}
     />
   );
@@ -237,7 +239,13 @@ function CycleForm(props: ActionProps): ReactNode {
   const ways = Object.entries(words.cycles).map(([id, name]) => ({ id, name }));
   const cycles = useCycles().map(({ id, name, team }) => ({ id, name: `${team}: ${name}` }));
   return (
-    <ChoiceSelect {...props} label={text.cycle} member="cycle" choices={[...ways, ...cycles]} none={text.noCycle} />
+    <ChoiceSelect
+      {...props}
+      label={text.cycle}
+      member="cycle"
+      choices={[...ways, ...cycles]}
+      none={text.noCycle}
+    />
   );
 }
 

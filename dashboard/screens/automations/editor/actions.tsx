@@ -23,13 +23,14 @@ interface ActionsProps {
 export function ActionFields({ actions, onChange }: ActionsProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   /** A button that moves or goes would lose the focus. */
-  const focusMenu = (): void => list.current?.querySelector<HTMLElement>(':scope > div > [aria-haspopup=menu]')?.focus();
+  const focusMenu = (): void =>
+    list.current?.querySelector<HTMLElement>(':scope > div > [aria-haspopup=menu]')?.focus();
   const move = (from: number, to: number): void =>
     onChange(actions.toSpliced(from, 1).toSpliced(to, 0, actions[from]!));
   return (
     <div className="stack" ref={list}>
       {actions.length === 0 && <p className="soft">{text.noActions}</p>}
-      <ol className="stack" aria-label={text.then}>
+      <ol className="stack" aria-label={text.blocks.actions}>
         {actions.map((action, at) => (
           <li key={at} className="card">
             <ActionCard

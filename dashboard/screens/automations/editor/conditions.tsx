@@ -26,7 +26,10 @@ const kinds: Readonly<Record<Kind, readonly [initial: Part, fields: (props: Part
   subIssues: [{ match: 'all', filter: {} }, SubIssueFields],
   relations: [{ match: 'any', filter: {} }, RelationFields],
   actor: [{ kinds: ['user'] }, ActorFields],
-  time: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', until: '17:00', timeZone: ownZone }, TimeFields],
+  time: [
+    { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', until: '17:00', timeZone: ownZone },
+    TimeFields,
+  ],
 };
 const names = Object.keys(kinds) as readonly Kind[];
 
@@ -151,7 +154,8 @@ function RelationFields(props: PartProps): ReactNode {
   );
 }
 
-const orNone = (list: readonly string[]): readonly string[] | undefined => (list.length > 0 ? list : undefined);
+const orNone = (list: readonly string[]): readonly string[] | undefined =>
+  list.length > 0 ? list : undefined;
 
 function ActorFields({ part, at, onChange }: PartProps): ReactNode {
   const members = useMembers();
@@ -250,7 +254,9 @@ function SelectionFields({ draft, onChange }: ConditionsProps): ReactNode {
             min={1}
             max={limitMax}
             value={typeof issues.limit === 'number' ? issues.limit : limitMax}
-            onChange={({ target }) => onChange({ ...draft, issues: { ...issues, limit: Number(target.value) } })}
+            onChange={({ target }) =>
+              onChange({ ...draft, issues: { ...issues, limit: Number(target.value) } })
+            }
           />
         </>
       )}

@@ -36,13 +36,13 @@ export function Editor({ draft, onChange }: EditorProps): ReactNode {
         maxLength={descriptionMax}
         onChange={({ target }) => onChange({ ...draft, description: target.value })}
       />
-      <Block title={text.when} hint={text.whenHint} name="trigger">
+      <Block name="trigger">
         <TriggerFields trigger={draft.trigger} onChange={(trigger) => onChange({ ...draft, trigger })} />
       </Block>
-      <Block title={text.if} hint={text.ifHint} name="conditions">
+      <Block name="conditions">
         <ConditionFields draft={draft} onChange={onChange} />
       </Block>
-      <Block title={text.then} hint={text.thenHint} name="actions">
+      <Block name="actions">
         <ActionFields actions={draft.actions} onChange={(actions) => onChange({ ...draft, actions })} />
       </Block>
       <details>
@@ -65,17 +65,15 @@ export function Editor({ draft, onChange }: EditorProps): ReactNode {
 }
 
 interface BlockProps {
-  readonly title: string;
-  readonly hint: string;
-  readonly name: string;
+  readonly name: keyof typeof text.blocks;
   readonly children: ReactNode;
 }
 
-function Block({ title, hint, name, children }: BlockProps): ReactNode {
+function Block({ name, children }: BlockProps): ReactNode {
   return (
     <section className="card stack">
-      <FieldGroup label={title} name={name}>
-        <p className="soft">{hint}</p>
+      <FieldGroup label={text.blocks[name]} name={name}>
+        <p className="soft">{text.hints[name]}</p>
         {children}
       </FieldGroup>
     </section>

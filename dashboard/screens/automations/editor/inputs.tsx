@@ -22,7 +22,15 @@ interface JsonFieldProps {
 }
 
 /** JSON that a person edits. While it has the focus, it shows what was typed, also if that is no JSON yet. */
-export function JsonField({ label, name, value, onChange, parse, problem, rows = 4 }: JsonFieldProps): ReactNode {
+export function JsonField({
+  label,
+  name,
+  value,
+  onChange,
+  parse,
+  problem,
+  rows = 4,
+}: JsonFieldProps): ReactNode {
   const [typed, setTyped] = useState<string | null>(null);
   const stored = value === undefined ? '' : JSON.stringify(value, null, 2);
   const change = (field: HTMLTextAreaElement): void => {
@@ -63,7 +71,14 @@ interface TemplateProps {
 }
 
 /** Text that may contain expressions, which a menu inserts at the cursor. */
-export function TemplateField({ label, name, value, onChange, isLong = false, placeholder }: TemplateProps): ReactNode {
+export function TemplateField({
+  label,
+  name,
+  value,
+  onChange,
+  isLong = false,
+  placeholder,
+}: TemplateProps): ReactNode {
   const field = useRef<HTMLTextAreaElement & HTMLInputElement>(null);
   const insert = (expression: string): void => {
     const { selectionStart, selectionEnd } = field.current!;

@@ -116,14 +116,25 @@ function EventSelect({
   );
 }
 
-const fieldChoices = ['state', 'assignee', 'priority', 'labels', 'title', 'description', 'project', 'milestone']
+const fieldChoices = [
+  'state',
+  'assignee',
+  'priority',
+  'labels',
+  'title',
+  'description',
+  'project',
+  'milestone',
+]
   .concat(['cycle', 'parent', 'estimate', 'dueDate'])
   .map((id) => ({ id, name: wordsOfName(id) }));
 
 /** Tests of the change itself: its fields, and the object before and after it. */
 function ChangeFields({ trigger, onChange }: TriggerProps): ReactNode {
   const event = textOf(trigger, 'event');
-  const fields = fieldsOfEvents([event]).filter((field) => !['createdAt', 'updatedAt', 'creator'].includes(field));
+  const fields = fieldsOfEvents([event]).filter(
+    (field) => !['createdAt', 'updatedAt', 'creator'].includes(field),
+  );
   return (
     <>
       {event === 'issue.updated' && (
@@ -133,7 +144,9 @@ function ChangeFields({ trigger, onChange }: TriggerProps): ReactNode {
           empty={text.anyField}
           choices={fieldChoices}
           values={textsOf(trigger, 'changed')}
-          onPick={(changed) => onChange(withMember(trigger, 'changed', changed.length > 0 ? changed : undefined))}
+          onPick={(changed) =>
+            onChange(withMember(trigger, 'changed', changed.length > 0 ? changed : undefined))
+          }
         />
       )}
       {fields.length > 0 && (

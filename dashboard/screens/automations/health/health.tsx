@@ -114,7 +114,9 @@ function IssueLink({ issue: { id, identifier } }: { readonly issue: IssueName })
   );
 }
 
-function Overruled({ overruled: { changes, overruled, share, examples } }: Pick<AutomationHealth, 'overruled'>): ReactNode {
+function Overruled({
+  overruled: { changes, overruled, share, examples },
+}: Pick<AutomationHealth, 'overruled'>): ReactNode {
   const valueOf = useValueText();
   return (
     <Section
@@ -137,7 +139,15 @@ function Overruled({ overruled: { changes, overruled, share, examples } }: Pick<
 /** Shows a run; null for a person who may not see runs. */
 type OnShow = ((runId: string) => void) | null;
 
-function ShowRun({ id, what, onShow }: { readonly id: string; readonly what: string; readonly onShow: OnShow }): ReactNode {
+function ShowRun({
+  id,
+  what,
+  onShow,
+}: {
+  readonly id: string;
+  readonly what: string;
+  readonly onShow: OnShow;
+}): ReactNode {
   return (
     onShow && (
       <Button look="plain" aria-label={text.showRunOf(what)} onClick={() => onShow(id)}>
@@ -147,16 +157,17 @@ function ShowRun({ id, what, onShow }: { readonly id: string; readonly what: str
   );
 }
 
-function Failures({ failures, onShow }: Pick<AutomationHealth, 'failures'> & { readonly onShow: OnShow }): ReactNode {
+function Failures({
+  failures,
+  onShow,
+}: Pick<AutomationHealth, 'failures'> & { readonly onShow: OnShow }): ReactNode {
   return (
     <Section
       title={text.failures}
       none={text.noFailures}
       items={failures.map(({ code, message, count, lastAt, runId }) => (
         <li key={`${code} ${message}`} className="row wrap">
-          <span className="grow">
-            {text.failed(reasonOf(message), count)}
-          </span>
+          <span className="grow">{text.failed(reasonOf(message), count)}</span>
           <span className="soft">
             <Time at={lastAt} />
           </span>
@@ -203,7 +214,8 @@ function Conflicts({ health: { conflicts, basis } }: { readonly health: Automati
           )}{' '}
           {text.conflictWith[kind](fieldWords(field), count)}
           <div className="soft">
-            <IssueLink issue={issue} />: {text.example(valueOf(field, ours.value), valueOf(field, theirs.value), name)}{' '}
+            <IssueLink issue={issue} />:{' '}
+            {text.example(valueOf(field, ours.value), valueOf(field, theirs.value), name)}{' '}
             <Time at={theirs.at} />
           </div>
         </li>

@@ -23,7 +23,9 @@ const pageSize = 20;
 
 export function Runs({ id, onShow }: RunsProps): ReactNode {
   const client = useClient();
-  const runs = usePages(['runs', 'of', id], async (after) => client.plugins.runs(id, { limit: pageSize, ...after }));
+  const runs = usePages(['runs', 'of', id], async (after) =>
+    client.plugins.runs(id, { limit: pageSize, ...after }),
+  );
   return (
     <section className="card stack">
       <h2>{text.recentRuns}</h2>
@@ -46,7 +48,13 @@ function effectsOf({ effects }: Run): readonly string[] {
   });
 }
 
-function RunTable({ runs, onShow }: { readonly runs: readonly Run[]; readonly onShow: RunsProps['onShow'] }): ReactNode {
+function RunTable({
+  runs,
+  onShow,
+}: {
+  readonly runs: readonly Run[];
+  readonly onShow: RunsProps['onShow'];
+}): ReactNode {
   return (
     <div className="wide-table">
       <table aria-label={text.recentRuns}>

@@ -1,5 +1,11 @@
 // A rule as one sentence.
-import { conditionsOf, isChip, isTree, type ChipField, type FilterTree } from '../../../parts/filter/filter.ts';
+import {
+  conditionsOf,
+  isChip,
+  isTree,
+  type ChipField,
+  type FilterTree,
+} from '../../../parts/filter/filter.ts';
 import { chipWords, choiceOf, type NamedChoice } from '../../../parts/filter/words.ts';
 import { wordsOfName } from '../../../text/common.ts';
 import { text } from '../../../text/automation-rule.ts';
@@ -101,7 +107,9 @@ function relatedWords(condition: Part | undefined, what: string, names: Names): 
 }
 
 function actorWords(actor: Part, names: Names): string {
-  const who = [...textsOf(actor, 'kinds'), ...textsOf(actor, 'ids')].map((one) => nameOf(names, 'creator', one));
+  const who = [...textsOf(actor, 'kinds'), ...textsOf(actor, 'ids')].map((one) =>
+    nameOf(names, 'creator', one),
+  );
   const all = who.length === 0 ? text.somebody : who.join(', ');
   return actor.not === true ? text.notByActor(all) : text.byActor(all);
 }
@@ -116,7 +124,8 @@ const shownMax = 60;
 const cut = (words: string): string => (words.length > shownMax ? `${words.slice(0, shownMax)}…` : words);
 
 function actionWords(action: Part, names: Names): readonly string[] {
-  const words = action.type === 'set' ? setWords(partOf(action, 'fields') ?? {}, names) : [oneAction(action, names)];
+  const words =
+    action.type === 'set' ? setWords(partOf(action, 'fields') ?? {}, names) : [oneAction(action, names)];
   const on = action.on as keyof typeof text.targets | undefined;
   if (on === undefined || on === 'issue') return words;
   return [`${words.join(', ')} ${text.on(text.targets[on] ?? on)}`];
@@ -144,11 +153,15 @@ const wordsByType: Readonly<Record<string, Words>> = {
   remove: (action, names) => does.remove(listed(names, 'label', textsOf(action, 'values'))),
   comment: (action) => does.comment(cut(textOf(action, 'body'))),
   assign: (action, names) =>
-    (assignments[textOf(action, 'how')] ?? does.assign)(listed(names, 'assignee', textsOf(action, 'members'))),
+    (assignments[textOf(action, 'how')] ?? does.assign)(
+      listed(names, 'assignee', textsOf(action, 'members')),
+    ),
   subscribe: (action, names) => does.subscribe(listed(names, 'assignee', textsOf(action, 'members'))),
   move: (action, names) => does.move(nameOf(names, 'team', action.team)),
   create: ({ issues }) =>
-    does.createIssues((Array.isArray(issues) ? issues : []).map((one) => `“${textOf(one as Part, 'title')}”`).join(', ')),
+    does.createIssues(
+      (Array.isArray(issues) ? issues : []).map((one) => `“${textOf(one as Part, 'title')}”`).join(', '),
+    ),
   relate: (action) =>
     does.relate(
       text.relations[textOf(action, 'relation') as keyof typeof text.relations] ?? '',
