@@ -43,6 +43,8 @@ export const text = {
   tabList: 'Parts of the automation',
   tabs: { rule: 'Rule', health: 'Health' },
   create: 'Save paused',
+  unsaved: 'You have changes that are not saved.',
+  discard: 'Discard',
 
   enableTitle: (name: string) => `Enable ${name}`,
   ladder:

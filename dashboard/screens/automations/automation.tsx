@@ -14,7 +14,7 @@ import { text } from '../../text/automations.ts';
 import { Address } from './address.tsx';
 import { Dialogs, type Open } from './dialogs.tsx';
 import { RuleForm } from './rule-form.tsx';
-import { changesOf, draftOf, type Draft } from './rule/rule.ts';
+import { changesOf, draftOf, isSame, type Draft } from './rule/rule.ts';
 import { statusOf } from './status.ts';
 import { refresh, useChanges } from './use-changes.ts';
 
@@ -150,7 +150,14 @@ function StoredRule({ automation }: { readonly automation: Automation }): ReactN
         submit={common.save}
         onSubmit={save}
         stored={automation.backtestId === null ? null : { rule: stored, id: automation.backtestId }}
-      />
+      >
+        {!isSame(base, draft) && (
+          <p className="row wrap" role="status">
+            <span className="grow">{text.unsaved}</span>
+            <Button onClick={() => setEdited(null)}>{text.discard}</Button>
+          </p>
+        )}
+      </RuleForm>
     </>
   );
 }

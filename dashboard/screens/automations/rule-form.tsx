@@ -1,5 +1,6 @@
 // Editor of a rule with its preview beside it.
 import { useDeferredValue, type ReactNode } from 'react';
+import { useMay } from '../../data/provider.tsx';
 import { Form } from '../../parts/fields.tsx';
 import { useFilterChoices } from '../../parts/filter/choices.tsx';
 import styles from './automations.module.css';
@@ -15,16 +16,26 @@ interface RuleFormProps {
   readonly onSubmit: () => Promise<unknown>;
   /** Rule whose backtest exists already. */
   readonly stored: { readonly rule: Rule; readonly id: string } | null;
+  /** Shown above the button that saves. */
+  readonly children?: ReactNode;
 }
 
-export function RuleForm({ draft, onChange, submit, onSubmit, stored }: RuleFormProps): ReactNode {
+export function RuleForm({ draft, onChange, submit, onSubmit, stored, children }: RuleFormProps): ReactNode {
+  const mayWrite = useMay('automations:write');
   const names = useFilterChoices();
   const shown = useDeferredValue(draft);
   return (
     <div className={styles.split}>
-      <Form submit={submit} onSubmit={onSubmit}>
-        <Editor draft={draft} onChange={onChange} />
-      </Form>
+      {mayWrite ? (
+        <Form submit={submit} onSubmit={onSubmit}>
+          <Editor draft={draft} onChange={onChange} />
+          {children}
+        </Form>
+      ) : (
+        <fieldset className="field" disabled>
+          <Editor draft={draft} onChange={onChange} />
+        </fieldset>
+      )}
       <aside className={`card stack ${styles.preview}`}>
         <p>{sentenceOf(shown, names)}.</p>
         <Preview rule={draft} stored={stored} />

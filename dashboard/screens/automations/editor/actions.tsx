@@ -1,5 +1,5 @@
 // Then: the actions of a rule, in order.
-import { useRef, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { FieldGroup, SelectField } from '../../../parts/fields.tsx';
 import { Icon } from '../../../parts/icon.tsx';
@@ -20,29 +20,64 @@ interface ActionsProps {
   readonly onChange: (actions: readonly Part[]) => void;
 }
 
+const moved = <T,>(list: readonly T[], from: number, to: number): readonly T[] =>
+  list.toSpliced(from, 1).toSpliced(to, 0, list[from]!);
+
+/** Keys of the cards, which follow their actions when these move. */
+function useKeys(count: number): readonly [keys: readonly number[], set: (keys: readonly number[]) => void] {
+  const [keys, setKeys] = useState<readonly number[]>([]);
+  // The rule may have been replaced as a whole.
+  return [keys.length === count ? keys : Array.from({ length: count }, (_, at) => at), setKeys];
+}
+
+/** Returns a function that gives the focus to a button of the card at a place, once the card is there. */
+function useFocusOfMoved(list: RefObject<HTMLDivElement | null>): (to: number, isUp: boolean) => void {
+  const pending = useRef<readonly [to: number, isUp: boolean] | null>(null);
+  useEffect(() => {
+    if (!pending.current) return;
+    const [to, isUp] = pending.current;
+    pending.current = null;
+    const card = list.current?.querySelectorAll(':scope > ol > li')[to];
+    const [up, down] = card?.querySelectorAll<HTMLButtonElement>('[data-move]') ?? [];
+    const same = isUp ? up : down;
+    const other = isUp ? down : up;
+    (same?.disabled === true ? other : same)?.focus();
+  });
+  return (to, isUp) => (pending.current = [to, isUp]);
+}
+
 export function ActionFields({ actions, onChange }: ActionsProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
-  /** A button that moves or goes would lose the focus. */
-  const focusMenu = (): void =>
+  const [keys, setKeys] = useKeys(actions.length);
+  const focusMoved = useFocusOfMoved(list);
+  const add = (type: ActionType): void => {
+    setKeys([...keys, Math.max(-1, ...keys) + 1]);
+    onChange([...actions, actionForms[type][0]]);
+  };
+  const move = (from: number, to: number): void => {
+    focusMoved(to, to < from);
+    setKeys(moved(keys, from, to));
+    onChange(moved(actions, from, to));
+  };
+  const remove = (at: number): void => {
+    // The button that had the focus is gone.
     list.current?.querySelector<HTMLElement>(':scope > div > [aria-haspopup=menu]')?.focus();
-  const move = (from: number, to: number): void =>
-    onChange(actions.toSpliced(from, 1).toSpliced(to, 0, actions[from]!));
+    setKeys(keys.toSpliced(at, 1));
+    onChange(actions.toSpliced(at, 1));
+  };
   return (
     <div className="stack" ref={list}>
       {actions.length === 0 && <p className="soft">{text.noActions}</p>}
       <ol className="stack" aria-label={text.blocks.actions}>
         {actions.map((action, at) => (
-          <li key={at} className="card">
+          <li key={keys[at]} className="card">
             <ActionCard
               action={action}
               at={at}
               isLast={at === actions.length - 1}
               onChange={(next) => onChange(actions.with(at, next))}
               onMove={(to) => move(at, to)}
-              onRemove={() => {
-                focusMenu();
-                onChange(actions.toSpliced(at, 1));
-              }}
+              onRemove={() => remove(at)}
             />
           </li>
         ))}
@@ -51,7 +86,7 @@ export function ActionFields({ actions, onChange }: ActionsProps): ReactNode {
         <div>
           <Menu button={`+ ${text.addAction}`}>
             {types.map((type) => (
-              <MenuItem key={type} onSelect={() => onChange([...actions, actionForms[type][0]])}>
+              <MenuItem key={type} onSelect={() => add(type)}>
                 {words.actions[type]}
               </MenuItem>
             ))}
@@ -83,6 +118,7 @@ function ActionCard({ action, at, isLast, onChange, onMove, onRemove }: CardProp
         <Button
           look="plain"
           isIcon
+          data-move
           aria-label={text.moveUp(at + 1)}
           disabled={at === 0}
           onClick={() => onMove(at - 1)}
@@ -92,6 +128,7 @@ function ActionCard({ action, at, isLast, onChange, onMove, onRemove }: CardProp
         <Button
           look="plain"
           isIcon
+          data-move
           aria-label={text.moveDown(at + 1)}
           disabled={isLast}
           onClick={() => onMove(at + 1)}
