@@ -1,4 +1,4 @@
-// Actions on one issue: its fields, team, comments, relations and new issues. The others are in assign.ts,
+// Actions on one issue: its fields, team, comments, relations and new issues. The others are in
 // planning.ts and outside.ts.
 import {
   type CommentCreate,
@@ -7,10 +7,9 @@ import {
   type IssueMove,
   type IssuePatch,
 } from '@tatami/sdk/plugin';
-import { assign, subscribe } from './assign.ts';
 import { namedError } from './failure.ts';
 import { callPlugin, send } from './outside.ts';
-import { moveCard, planCycle, planRelease } from './planning.ts';
+import { assign, moveCard, planCycle, planRelease, subscribe } from './planning.ts';
 import {
   nameOf,
   type Action,
@@ -20,7 +19,7 @@ import {
   type RuleIssue,
 } from './rule.ts';
 import { callOf, requireIssue, type RuleRun } from './run.ts';
-import { hasTemplate, renderAll, type TemplateScope } from './template.ts';
+import { renderInput, type TemplateScope } from './template.ts';
 
 /** Issue of the rule, with the relatives that its actions act on. */
 export interface Target {
@@ -67,7 +66,7 @@ const performs: { readonly [Type in ActionType]: Perform<Type> } = {
 export async function perform(run: RuleRun, step: Step): Promise<void> {
   const { label, issue, action } = step;
   const act = performs[action.type] as Perform<ActionType> | undefined;
-  if (!act) throw new Drop(`${label}: the action type is unknown. Update the rule.`);
+  if (!act) throw new Drop(`${label}: The action type is unknown. Update the rule.`);
   try {
     await act(run, step);
   } catch (error) {
@@ -75,33 +74,28 @@ export async function perform(run: RuleRun, step: Step): Promise<void> {
   }
 }
 
-/** Returns the largest number of calls that an action makes for one issue. */
+/** Largest number of calls of each action for one issue; 1 if absent. */
+const costs: { readonly [Type in ActionType]?: (action: Action<Type>) => number } = {
+  add: () => 2,
+  remove: () => 2,
+  comment: ({ once }) => (once === true ? 1 + commentPagesMax : 1),
+  create: ({ issues }) => issues.length,
+  relate: () => 2,
+  assign: ({ how, members }) => ({ fixed: 1, round_robin: 2, least_open: 1 + members.length })[how],
+  subscribe: ({ members }) => members.length,
+  board: () => 3,
+  cycle: () => 2,
+  release: ({ release }) => (release === null ? 5 : 2),
+};
+
 export function costOf(action: Action): number {
-  switch (action.type) {
-    case 'add':
-    case 'remove':
-    case 'relate':
-    case 'cycle':
-    case 'release':
-      return action.type === 'release' && action.release === null ? 5 : 2;
-    case 'comment':
-      return action.once === true ? 1 + commentPagesMax : 1;
-    case 'create':
-      return action.issues.length;
-    case 'assign':
-      return action.how === 'fixed' ? 1 : action.how === 'round_robin' ? 2 : 1 + action.members.length;
-    case 'subscribe':
-      return 1 + action.members.length;
-    case 'board':
-      return 3;
-    default:
-      return 1;
-  }
+  const cost = costs[action.type] as ((action: Action) => number) | undefined;
+  return cost ? cost(action) : 1;
 }
 
-/** Renders a part of an action. Objects that templates copy from other issues, and lists of them, become ids. */
+/** Renders a part of an action for the API. */
 export function inputOf({ label, target }: Step, value: unknown, part: string): unknown {
-  return hasTemplate(value) ? idsIn(renderAll(value, target.scope, `${label}, ${part}`)) : value;
+  return renderInput(value, target.scope, `${label}, ${part}`);
 }
 
 /** Renders a part of an action that must be a text. @throws Drop */
@@ -110,17 +104,8 @@ export function textOf(step: Step, value: unknown, part: string): string {
   if (typeof text === 'string' && text !== '') return text;
   if (typeof text === 'number') return String(text);
   throw new Drop(
-    `${step.label}, ${part}: the template yields no text. Use a value that every issue has, or the filter default.`,
+    `${step.label}, ${part}: The template yields no text. Use a value that every issue has, or the filter default.`,
   );
-}
-
-/** Replaces references such as `{ id, name }` by their ids. */
-function idsIn(value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(idsIn);
-  const { id } = value as { readonly id?: unknown };
-  if (typeof id === 'string') return id;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, idsIn(item)]));
 }
 
 async function set(run: RuleRun, step: Step<'set'>): Promise<void> {

@@ -14,19 +14,35 @@ export async function unmetCondition(
   issue: RuleIssue | null,
   matched: boolean,
 ): Promise<string | null> {
+  if (!issue) return 'the trigger has no issue.';
   const { conditions } = run.ctx.settings;
   const { parent, subIssues, relations } = conditions;
-  if (!issue) return 'the trigger has no issue.';
-  if (parent?.exists === false && issue.parent) return 'it has a parent.';
-  if (parent && parent.exists !== false && !issue.parent) return 'it has no parent.';
+  const unmetByParent = parent && unmetExistence(parent, issue);
+  if (unmetByParent) return unmetByParent;
   if (conditions.issue && !matched && !(await isAmong(run, { id: issue.id }, conditions.issue)))
     return 'the issue does not match.';
-  if (parent?.filter && issue.parent && !(await isAmong(run, { id: issue.parent.id }, parent.filter)))
-    return 'the parent does not match.';
-  const unmet = subIssues && (await unmetMatch(run, { parent: issue.id }, subIssues, 'sub-issue'));
+  const unmet = parent && (await unmetParent(run, parent, issue));
   if (unmet) return unmet;
+  const unmetSub = subIssues && (await unmetMatch(run, { parent: issue.id }, subIssues, 'sub-issue'));
+  if (unmetSub) return unmetSub;
   if (!relations) return null;
   return unmetMatch(run, await relatedQuery(run, issue, relations.type), relations, 'related issue');
+}
+
+type ParentCondition = NonNullable<Conditions['parent']>;
+
+function unmetExistence({ exists: mustExist = true }: ParentCondition, { parent }: RuleIssue): string | null {
+  if (mustExist === Boolean(parent)) return null;
+  return parent ? 'it has a parent.' : 'it has no parent.';
+}
+
+async function unmetParent(
+  run: RuleRun,
+  { filter }: ParentCondition,
+  { parent }: RuleIssue,
+): Promise<string | null> {
+  if (!filter || !parent || (await isAmong(run, { id: parent.id }, filter))) return null;
+  return 'the parent does not match.';
 }
 
 function isAmong(run: RuleRun, one: IssueFilter, filter: IssueFilter): Promise<boolean> {

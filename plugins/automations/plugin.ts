@@ -11,10 +11,9 @@ import {
   type RouteRequest,
   type ScheduledEvent,
 } from '@tatami/sdk/plugin';
-import { eventTypes } from './events.ts';
-import { nameOf, type CompiledRule, type Ctx, type RuleIssue } from './rule.ts';
+import { eventTypes, scopes, type Scopes } from './events.ts';
+import { nameOf, type Action, type CompiledRule, type Ctx, type RuleIssue } from './rule.ts';
 import { reportLeft, runRule, type Summary, type Trigger } from './run.ts';
-import { scopes, type Scopes } from './scopes.ts';
 
 const cpuMs = 10_000;
 
@@ -22,8 +21,11 @@ type Definition = PluginDefinition<Scopes, CompiledRule>;
 
 async function onEvent(event: Readonly<PluginEvent>, ctx: Ctx): Promise<void> {
   const { type, data, actor } = event;
+  const { issues, actions, matched } = ctx.settings;
   const issue = await issueOf(event, ctx);
-  reportLeft(ctx, await runRule(ctx, { event: { type, data, actor }, issue, matched: ctx.settings.matched }));
+  if (!issue && 'issue' in event && !issues && actions.some(needsIssue))
+    return ctx.log.info('Skipped the event: its issue was deleted.');
+  reportLeft(ctx, await runRule(ctx, { event: { type, data, actor }, issue, matched }));
 }
 
 /** Returns the issue of an event. Events of boards and inboxes only refer to it. */
@@ -31,6 +33,12 @@ async function issueOf(event: Readonly<PluginEvent>, ctx: Ctx): Promise<RuleIssu
   if ('issue' in event && event.issue !== undefined) return event.issue;
   const { issue } = (event.data ?? {}) as { readonly issue?: { readonly id?: unknown } | null };
   return typeof issue?.id === 'string' ? findIssue(ctx, issue.id) : null;
+}
+
+/** Returns true for actions that change an issue; the others can tell other services about a deleted one. */
+function needsIssue(action: Action): boolean {
+  if (action.type === 'create') return action.as !== 'issue';
+  return action.type !== 'http' && action.type !== 'plugin';
 }
 
 async function findIssue(ctx: Ctx, id: string): Promise<RuleIssue | null> {
@@ -62,8 +70,11 @@ async function onSchedule({ schedule, scheduledAt }: ScheduledEvent, ctx: Ctx): 
   const stored = (await ctx.kv.get(positionKey)) as Position | null;
   const position = stored?.at === scheduledAt ? stored : null;
   const { acted, skipped, left } = await runRule(ctx, trigger, position?.ids);
-  if (left.length === 0) return void (stored && (await ctx.kv.delete(positionKey)));
   const of = position?.of ?? acted.length + skipped.length + left.length;
+  if (left.length === 0) {
+    if (stored) await ctx.kv.delete(positionKey);
+    return { done: of, of, unit: 'issues' };
+  }
   const ids = left.map(({ id }) => id);
   await ctx.kv.set(positionKey, { at: scheduledAt, ids, of } satisfies Position);
   return { done: of - ids.length, of, unit: 'issues' };

@@ -1,6 +1,6 @@
 // Compiled rule, which the server passes as the settings of the plugin, and the parts of `ctx` that rules use.
 import type { Context, Issue, IssueFilter } from '@tatami/sdk/plugin';
-import type { Scopes } from './scopes.ts';
+import type { Scopes } from './events.ts';
 
 export type Ctx = Context<Scopes, CompiledRule>;
 

@@ -12,8 +12,8 @@ const callsMax = 100;
 const fetchesMax = 10;
 /** Calls of a schedule that store and remove its position. */
 const callsReserved = 2;
-/** Calls that test the conditions on one issue, and read its relatives. */
-const planCallsMax = 12;
+/** Calls that test the conditions on one issue: one for its parent, two for its sub-issues, three for relations. */
+const testCallsMax = 6;
 
 /** Cause of a run. */
 export interface Trigger {
@@ -84,9 +84,10 @@ async function actOnEach(run: RuleRun, issues: readonly RuleIssue[]): Promise<Su
   // Conditions hold for the issue of the trigger; without one, they are tested on each issue. The filter of the
   // selection contains `conditions.issue`.
   const tests = !run.trigger.issue && needsTest(run, true);
+  const readCalls = (tests ? testCallsMax : 0) + planCallsOf(run);
   for (const [index, issue] of issues.entries()) {
     const left = (): Summary => ({ acted, skipped, left: issues.slice(index) });
-    if (index > 0 && run.calls + planCallsMax > callsMax - callsReserved) return left();
+    if (index > 0 && run.calls + readCalls > callsMax - callsReserved) return left();
     const unmet = tests ? await failing('conditions', () => unmetCondition(run, issue, true)) : null;
     if (unmet !== null) {
       skipped.push(skip(run, issue, unmet));
@@ -98,6 +99,14 @@ async function actOnEach(run: RuleRun, issues: readonly RuleIssue[]): Promise<Su
     acted.push(nameOf(issue));
   }
   return { acted, skipped, left: [] };
+}
+
+/** Returns the largest number of calls of `planOf` for one issue. */
+function planCallsOf({ ctx }: RuleRun): number {
+  const { actions } = ctx.settings;
+  const kinds = new Set(actions.map(({ on = 'issue' }) => on));
+  kinds.delete('issue');
+  return 2 * kinds.size + (mentions(actions, 'parent') ? 1 : 0);
 }
 
 const noRelatives: Target['relatives'] = new Map();
@@ -159,7 +168,9 @@ async function actOn(run: RuleRun, target: Target): Promise<void> {
     const label = `Action ${index + 1} (${action.type})`;
     const issues = issuesOf(target, action);
     for (let at = 0; at < issues.length; at++) {
-      const isOver = run.calls + costOf(action) > callsMax || run.fetches >= fetchesMax;
+      const isOver =
+        run.calls + costOf(action) > callsMax - callsReserved ||
+        (action.type === 'http' && run.fetches >= fetchesMax);
       if (isOver) {
         leaveOut(run, label, issues.length - at);
         break;
@@ -170,7 +181,9 @@ async function actOn(run: RuleRun, target: Target): Promise<void> {
 }
 
 function leaveOut({ ctx }: RuleRun, label: string, count: number): void {
-  ctx.log.warn(`${label} left out ${count} issues, because a run makes at most ${callsMax} calls.`);
+  ctx.log.warn(
+    `${label} was not performed ${count === 1 ? 'once' : `${count} times`}, because a run makes at most ${callsMax} calls and ${fetchesMax} requests.`,
+  );
 }
 
 /** Logs the issues that no later run continues with. */
@@ -185,6 +198,6 @@ export function reportLeft({ log }: Ctx, { left }: Summary): void {
 export function requireIssue(issue: RuleIssue | null, label: string): RuleIssue {
   if (issue) return issue;
   throw new Drop(
-    `${label}: the trigger has no issue. Add \`issues\` to the rule, or use an action that needs none, such as create.`,
+    `${label}: The trigger has no issue. Add \`issues\` to the rule, or use an action that needs none, such as create.`,
   );
 }

@@ -7,9 +7,11 @@ import { Drop } from '@tatami/sdk/plugin';
 export const templateCharsMax = 10_000;
 export const outputCharsMax = 65_536;
 /** Characters and list items that the filters of one template may produce. */
-const memoryMax = 1_000_000;
+const memoryMax = 500_000;
 const cachedMax = 200;
 
+/** Filters that evaluate an expression for each item, and filters that are slow in the sandbox. */
+const withoutFilters = /_exp$|sha256$/;
 const tags = ['assign', 'case', 'comment', 'echo', 'if', 'raw', 'unless'] as const;
 const names = ['event', 'issue', 'now', 'parent', 'previous', 'rule', 'webhook'] as const;
 
@@ -23,19 +25,42 @@ const cached = new Map<string, Template[]>();
  * Renders every text in a JSON value.
  * @param scope called only if there is a template
  * @param path names the value in errors
+ * @param convert applied to each value that a template yields
  * @throws Drop
  */
-export function renderAll(value: unknown, scope: () => TemplateScope, path: string): unknown {
+export function renderAll(
+  value: unknown,
+  scope: () => TemplateScope,
+  path: string,
+  convert: (value: unknown) => unknown = unchanged,
+): unknown {
   if (!hasTemplate(value)) return value;
-  if (typeof value === 'string') return renderText(value, scope(), path);
-  if (Array.isArray(value)) return value.map((item, index) => renderAll(item, scope, `${path}.${index}`));
-  return Object.fromEntries(
-    Object.entries(value as object).map(([name, item]) => [name, renderAll(item, scope, `${path}.${name}`)]),
-  );
+  if (typeof value === 'string') return convert(renderText(value, scope(), path));
+  const inner = (item: unknown, name: string | number): unknown =>
+    renderAll(item, scope, `${path}.${name}`, convert);
+  if (Array.isArray(value)) return value.map(inner);
+  return Object.fromEntries(Object.entries(value as object).map(([name, item]) => [name, inner(item, name)]));
+}
+
+function unchanged(value: unknown): unknown {
+  return value;
+}
+
+/** Renders a value for the API: references such as `{ id, name }` that a template copies become their ids. */
+export function renderInput(value: unknown, scope: () => TemplateScope, path: string): unknown {
+  return renderAll(value, scope, path, idsIn);
+}
+
+function idsIn(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(idsIn);
+  const { id } = value as { readonly id?: unknown };
+  if (typeof id === 'string') return id;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, idsIn(item)]));
 }
 
 /** Returns true if a text in a JSON value is a template. Uses `for in`, because iterators are slow in the sandbox. */
-export function hasTemplate(value: unknown): boolean {
+function hasTemplate(value: unknown): boolean {
   if (typeof value === 'string') return isTemplate(value);
   if (value === null || typeof value !== 'object') return false;
   for (const name in value) if (hasTemplate(value[name as keyof typeof value])) return true;
@@ -121,6 +146,7 @@ function liquidOf(): Liquid {
     timezoneOffset: 0,
   });
   for (const name of Object.keys(liquid.tags)) if (!isTag(name)) delete liquid.tags[name];
+  for (const name of Object.keys(liquid.filters)) if (withoutFilters.test(name)) delete liquid.filters[name];
   return (engine = liquid);
 }
 

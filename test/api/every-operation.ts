@@ -39,6 +39,8 @@ const writtenOut = [
   'template',
   'search',
   'proposal',
+  'automation',
+  'automation_host',
 ];
 
 /**

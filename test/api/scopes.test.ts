@@ -73,17 +73,17 @@ test('every operation refuses a key with all scopes except the required one', as
 
 test('docs/scopes.md is the matrix', () => {
   const { routes } = app.app;
-  const code = (text: string): string => `\`${text}\``;
+  const code = (text: string): string => (text === '' ? '' : `\`${text}\``);
   const list = (names: readonly string[]): string => names.map(code).join(', ');
   const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
-  const hostCalls = hostCallsOf(routes);
+  const hostCalls = new Map([...hostCallsOf(routes)].map(([call, { route }]) => [route.name, call]));
   const operations = routes.map((route) =>
     row(
       code(`${route.method} ${route.path}`),
       route.scope === null ? (needsCaller(route) ? 'any key' : 'none') : code(route.scope),
       route.also?.words ?? '',
       route.kind === 'write' ? list(writtenFields(route)) : '',
-      route.own ? 'own data, no grant needed' : hostCalls.has(route.name) ? code(route.name) : '',
+      route.own ? 'own data, no grant needed' : code(hostCalls.get(route.name) ?? ''),
       route.limit,
     ),
   );

@@ -35,6 +35,7 @@ beforeAll(async () => {
   fixtures.project = (await app.call('POST', '/api/v1/projects', { name: 'Spring' })).json;
   const below = `/api/v1/projects/${fixtures.project.id}`;
   fixtures.milestone = (await app.call('POST', `${below}/milestones`, { name: 'Beta' })).json;
+  fixtures.member = (await app.call('POST', '/api/v1/members', { name: 'Ben' })).json;
   fixtures.pipeline = (await app.call('POST', '/api/v1/pipelines', { name: 'Editor' })).json;
   const release = { name: 'Spring', tag: '1', pipelineId: fixtures.pipeline.id };
   fixtures.release = (await app.call('POST', '/api/v1/releases', release)).json;
@@ -57,7 +58,10 @@ const tracker = [
 ];
 /** Additional scopes in other namespaces that calls need. */
 const also: Readonly<Record<string, string>> = Object.fromEntries(
-  ['boards.cards', 'boards.move', 'cycles.progress', 'projects.progress'].map((op) => [op, 'issues']),
+  [
+    ...['boards.cards', 'boards.move', 'cycles.progress', 'projects.progress'],
+    ...['releases.issuesAdd', 'releases.issuesRemove'],
+  ].map((op) => [op, 'issues']),
 );
 
 /** Arguments of each host call, on objects of a team. */
@@ -89,6 +93,7 @@ const argsOf = (team: string): Record<string, unknown[]> => ({
   'reactions.createOnIssue': [fixtures[team].issue, { emoji: 'heart' }],
   'reactions.delete': [fixtures[team].reaction],
   'subscribers.list': [fixtures[team].issue],
+  'subscribers.add': [fixtures[team].issue, fixtures.member.id],
   'search.query': [{ q: `${team} before` }],
   'labels.list': [{}],
   'fields.list': [{}],
@@ -114,6 +119,8 @@ const argsOf = (team: string): Record<string, unknown[]> => ({
   'releases.list': [{}],
   'releases.create': [{ name: 'made', tag: `made for ${team}`, pipelineId: fixtures.pipeline.id }],
   'releases.update': [fixtures.release.id, { notes: 'made' }],
+  'releases.issuesAdd': [fixtures.release.id, { issueIds: [fixtures[team].issue] }],
+  'releases.issuesRemove': [fixtures.release.id, { issueIds: [fixtures[team].issue] }],
   'releases.publish': [fixtures.release.id],
 });
 
@@ -216,6 +223,7 @@ test('narrowed to a team, no host call reads or writes objects of another', asyn
     'reactions.listOnIssue OUT': 'not_found',
     'reactions.delete OUT': 'not_found',
     'subscribers.list OUT': 'not_found',
+    'subscribers.add OUT': 'not_found',
     'search.query ENG': 'ok true',
     'search.query OUT': 'ok false',
   });
@@ -239,6 +247,7 @@ test('narrowed to fields, every host call that writes another field is rejected'
       [`comments.create ${team}`]: 'insufficient_scope',
       [`comments.list ${team}`]: 'ok true',
       [`boards.move ${team}`]: 'insufficient_scope',
+      [`subscribers.add ${team}`]: 'insufficient_scope',
     });
 }, 60_000);
 

@@ -113,6 +113,7 @@ const resource = defineResource(automationHost, automationHostModel, {
       limit: 'write',
       params: Closed({ id: idOf(automationHost.id) }),
       body: Secret,
+      example: { value: 'sk_test_1234567890' },
       errors: ['conflict', 'forbidden'],
       responses: { 200: schemasOf(automationHost).response },
       secret: true,

@@ -280,9 +280,11 @@ export async function enableAutomation(
   ctx: Context,
   id: string,
   { force = false }: { readonly force?: boolean },
+  ifMatch: number | null,
   runtime: RuleRuntime,
 ): Promise<ChangeSet> {
   const before = await getEntity(ctx, automationModel, id);
+  requireVersion(before, ifMatch);
   await requireOwner(ctx, before);
   await checked(ctx, before, runtime);
   const status = before.backtestId === null ? null : await runtime.backtestStatus(ctx, before.backtestId);
@@ -300,8 +302,14 @@ export async function enableAutomation(
 }
 
 /** Anyone who can write automations may stop one. @throws ApiError not_found */
-export async function disableAutomation(ctx: Context, id: string, runtime: RuleRuntime): Promise<ChangeSet> {
+export async function disableAutomation(
+  ctx: Context,
+  id: string,
+  ifMatch: number | null,
+  runtime: RuleRuntime,
+): Promise<ChangeSet> {
   const before = await getEntity(ctx, automationModel, id);
+  requireVersion(before, ifMatch);
   const stateReason = `${ctx.actor.name} paused the automation.`;
   const change =
     before.state === 'paused'

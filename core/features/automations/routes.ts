@@ -180,7 +180,7 @@ function stateRoutes(runtime: RuleRuntime): Route[] {
       example: { force: true },
       errors: ['conflict', 'forbidden'],
       responses: { 200: AutomationAnswer },
-      write: (ctx, { params: { id }, body }) => enableAutomation(ctx, id, body, runtime),
+      write: (ctx, { params: { id }, body, ifMatch }) => enableAutomation(ctx, id, body, ifMatch, runtime),
     }),
     defineRoute({
       ...write,
@@ -190,7 +190,7 @@ function stateRoutes(runtime: RuleRuntime): Route[] {
       summary: 'Pause an automation',
       description: 'Runs that have not started are canceled.',
       responses: { 200: AutomationAnswer },
-      write: (ctx, { params: { id } }) => disableAutomation(ctx, id, runtime),
+      write: (ctx, { params: { id }, ifMatch }) => disableAutomation(ctx, id, ifMatch, runtime),
     }),
   ];
 }

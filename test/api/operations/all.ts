@@ -1,6 +1,7 @@
 // Operations of the tracker beyond its plain resources, one file for each part, performed by `everyOperation`.
 import type { Json, TestApp } from '../../app.ts';
 import type { Did } from '../every-operation.ts';
+import { automationOperations } from './automations.ts';
 import { boardOperations } from './boards.ts';
 import { cycleOperations } from './cycles.ts';
 import { oauthOperations } from './oauth.ts';
@@ -30,6 +31,7 @@ type Steps = (setting: Setting) => Promise<void>;
 
 export const furtherOperations: readonly Steps[] = [
   attachments,
+  automationOperations,
   boardOperations,
   cycleOperations,
   inboxOperations,

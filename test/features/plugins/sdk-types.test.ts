@@ -87,7 +87,7 @@ describe('a route accepts the values that its SDK types allow:', () => {
     bodyOrQuery: Record<string, unknown> | undefined,
   ) =>
     takes.map((argument) => {
-      if (argument === 'id') return Object.values(nowhere)[0];
+      if (argument === 'id' || argument === 'memberId') return Object.values(nowhere)[0];
       if (argument === 'options') return { ifVersion: 1 };
       return argument === (route.body ? 'body' : 'query') ? bodyOrQuery : undefined;
     });
