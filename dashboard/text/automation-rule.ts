@@ -20,7 +20,6 @@ export const text = {
   and: ' and ',
   hasParent: 'it has a parent',
   noParent: 'it has no parent',
-  parentIs: (filter: string) => `the ${filter} of its parent`,
   parentMatches: (filter: string) => `of its parent the ${filter}`,
   related: {
     all: (filter: string, what: string) => `the ${filter} in all ${what}`,
@@ -28,6 +27,7 @@ export const text = {
     none: (filter: string, what: string) => `the ${filter} in none of its ${what}`,
   },
   subIssues: 'sub-issues',
+  siblings: 'sub-issues of its parent',
   relatedIssues: 'related issues',
   byActor: (who: string) => `${who} did it`,
   notByActor: (who: string) => `${who} did not do it`,

@@ -16,11 +16,21 @@ interface RuleFormProps {
   readonly onSubmit: () => Promise<unknown>;
   /** Rule whose backtest exists already. */
   readonly stored: { readonly rule: Rule; readonly id: string } | null;
+  /** Shown above the editor. */
+  readonly start?: ReactNode;
   /** Shown above the button that saves. */
   readonly children?: ReactNode;
 }
 
-export function RuleForm({ draft, onChange, submit, onSubmit, stored, children }: RuleFormProps): ReactNode {
+export function RuleForm({
+  draft,
+  onChange,
+  submit,
+  onSubmit,
+  stored,
+  start,
+  children,
+}: RuleFormProps): ReactNode {
   const mayWrite = useMay('automations:write');
   const names = useFilterChoices();
   const shown = useDeferredValue(draft);
@@ -28,6 +38,7 @@ export function RuleForm({ draft, onChange, submit, onSubmit, stored, children }
     <div className={styles.split}>
       {mayWrite ? (
         <Form submit={submit} onSubmit={onSubmit}>
+          {start}
           <Editor draft={draft} onChange={onChange} />
           {children}
         </Form>

@@ -1,17 +1,28 @@
 // Templates of automations, from which a person starts.
 import { useQuery } from '@tanstack/react-query';
+import type { Automation } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { useApp } from '../../data/provider.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { text } from '../../text/automations.ts';
 import styles from './automations.module.css';
-import { emptyDraft, type Draft, type Rule } from './rule/rule.ts';
+import { ruleOf, type Draft, type Rule } from './rule/rule.ts';
 
-interface Template {
+export interface Template {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly rule: Partial<Rule>;
+  /** Values to adapt to the workspace, by name. */
+  readonly needs: Readonly<Record<string, TemplateNeed>>;
+  readonly rule: Rule & { readonly mode: Automation['mode'] };
+}
+
+interface TemplateNeed {
+  readonly doc: string;
+  readonly default: string | number | null;
+  readonly list: boolean;
+  /** Paths of the value in the rule. */
+  readonly paths: readonly string[];
 }
 
 /** @returns undefined while the templates load; none if the server has no templates */
@@ -30,10 +41,9 @@ export function useTemplates(): readonly Template[] | undefined {
 }
 
 export const draftOfTemplate = ({ name, description, rule }: Template): Draft => ({
-  ...emptyDraft,
-  ...rule,
   name,
   description,
+  ...ruleOf(rule),
 });
 
 const shownMax = 6;

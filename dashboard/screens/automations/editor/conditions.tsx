@@ -1,5 +1,5 @@
 // If: conditions of a rule, and the issues that it acts on.
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useMembers } from '../../../data/directory.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FieldGroup, SelectField, TextField } from '../../../parts/fields.tsx';
@@ -18,12 +18,14 @@ interface PartProps {
   readonly onChange: (part: Part) => void;
 }
 
+const newMatch: Part = { match: 'all', filter: {} };
+
 type Kind = keyof typeof text.conditions;
 
 /** Conditions as they are when a person adds them, and their fields. */
 const kinds: Readonly<Record<Kind, readonly [initial: Part, fields: (props: PartProps) => ReactNode]>> = {
   parent: [{ exists: true }, ParentFields],
-  subIssues: [{ match: 'all', filter: {} }, SubIssueFields],
+  subIssues: [newMatch, SubIssueFields],
   relations: [{ match: 'any', filter: {} }, RelationFields],
   actor: [{ kinds: ['user'] }, ActorFields],
   time: [
@@ -87,12 +89,11 @@ export function ConditionFields({ draft, onChange }: ConditionsProps): ReactNode
 }
 
 function ParentFields({ part, at, onChange }: PartProps): ReactNode {
-  const [isMatched, setMatched] = useState('filter' in part);
+  const subIssues = partOf(part, 'subIssues');
+  const isMatched = 'filter' in part || subIssues !== undefined;
   const exists = part.exists === false ? 'none' : 'any';
-  const pick = (value: string): void => {
-    setMatched(value === 'matches');
+  const pick = (value: string): void =>
     onChange(value === 'matches' ? { filter: {} } : { exists: value === 'any' });
-  };
   return (
     <>
       <SelectField
@@ -103,12 +104,31 @@ function ParentFields({ part, at, onChange }: PartProps): ReactNode {
         onPick={pick}
       />
       {isMatched && (
-        <FilterField
-          label={text.parents.matches}
-          name={`${at}.filter`}
-          filter={partOf(part, 'filter')}
-          onChange={(filter = {}) => onChange({ ...part, filter })}
-        />
+        <>
+          <FilterField
+            label={text.parentMatches}
+            name={`${at}.filter`}
+            filter={partOf(part, 'filter')}
+            onChange={(filter = {}) => onChange({ ...part, filter })}
+          />
+          <label className="row">
+            <input
+              type="checkbox"
+              checked={subIssues !== undefined}
+              onChange={({ target }) =>
+                onChange(withMember(part, 'subIssues', target.checked ? newMatch : undefined))
+              }
+            />
+            {text.siblings}
+          </label>
+          {subIssues && (
+            <MatchFields
+              part={subIssues}
+              at={`${at}.subIssues`}
+              onChange={(next) => onChange({ ...part, subIssues: next })}
+            />
+          )}
+        </>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useCycles, useMembers, useProjects, useTeams } from '../../../data/directory.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FieldGroup, TextField } from '../../../parts/fields.tsx';
-import { priorityChoices, useStateNames } from '../../../parts/filter/choices.tsx';
+import { priorityChoices, stateTypeChoices, useStateNames } from '../../../parts/filter/choices.tsx';
 import { choiceOf } from '../../../parts/filter/words.ts';
 import { Icon } from '../../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../../parts/overlay/menu.tsx';
@@ -38,7 +38,7 @@ function useFieldChoices(): Readonly<Record<string, readonly AliasedChoice[]>> {
   const empty = none(text.clearField);
   const states = useStateNames(new Set(useTeams().map(({ key }) => key)));
   return {
-    state: states,
+    state: [...states, ...stateTypeChoices.map(({ id, name }) => ({ id, name: text.stateOfType(name) }))],
     priority: priorityChoices,
     assignee: [empty, ...useMembers().map(named)],
     project: [empty, ...useProjects().map(named)],

@@ -70,6 +70,15 @@ export const textsOf = (part: Part, name: string): readonly string[] => {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 };
 
+/** Returns the value with the part at a path, such as `actions.0.members`, replaced. A missing part is not added. */
+export function withPath<T>(value: T, path: string, part: unknown): T {
+  const [name = '', ...rest] = path.split('.');
+  if (typeof value !== 'object' || value === null || !(name in value)) return value;
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+  copy[name] = rest.length === 0 ? part : withPath(copy[name], rest.join('.'), part);
+  return copy as T;
+}
+
 export const isExpression = (value: unknown): value is string =>
   typeof value === 'string' && /\{[{%]/.test(value);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { eventGroups, eventWords } from './events.ts';
-import { parseRule, type Rule } from './rule.ts';
+import { parseRule, withPath, type Rule } from './rule.ts';
 import { cronOf, timesOf, type Times } from './schedule.ts';
 import { sentenceOf, type Names } from './sentence.ts';
 
@@ -93,4 +93,12 @@ test('a rule of another shape is not read from JSON', () => {
   });
   for (const json of ['', '[]', '{"trigger": {}}', '{"trigger": {}, "actions": [1]}', 'null'])
     expect([json, parseRule(json)]).toEqual([json, null]);
+});
+
+test('a value of a template is replaced at each of its paths', () => {
+  const template = rule({ actions: [{ type: 'assign', how: 'fixed', members: '$members' }] });
+  expect(withPath(template, 'actions.0.members', ['Ana'])).toEqual(
+    rule({ actions: [{ type: 'assign', how: 'fixed', members: ['Ana'] }] }),
+  );
+  expect(withPath(template, 'actions.1.members', ['Ana'])).toEqual(template);
 });

@@ -96,7 +96,10 @@ function conditionWords({ trigger, conditions }: Rule, names: Names): readonly s
 }
 
 function parentWords(parent: Part, names: Names): string {
-  if (isTree(parent.filter)) return text.parentMatches(filterWords(parent.filter, names));
+  const filter = filterWords(partOf(parent, 'filter'), names);
+  const related = relatedWords(partOf(parent, 'subIssues'), text.siblings, names);
+  const parts = [...(filter === '' ? [] : [text.parentMatches(filter)]), ...related];
+  if (parts.length > 0) return parts.join(text.and);
   return parent.exists === false ? text.noParent : text.hasParent;
 }
 
