@@ -11,6 +11,7 @@ export const text = {
   templates: 'Start with a template',
   useTemplate: (name: string) => `Use the template “${name}”`,
   use: 'Use',
+  allTemplates: (count: number) => `Show all ${count} templates`,
   adapt: 'Adapt the template',
   name: 'Name',
   description: 'Description',

@@ -48,6 +48,14 @@ test('a person builds, previews, enables and pauses a rule without writing code'
     },
     acted: true,
     paused: 'paused',
+    template: {
+      state: 'active',
+      trigger: {
+        type: 'event',
+        event: 'issue.created',
+        filter: { or: [{ title: { contains: 'burning' } }, { description: { contains: 'burning' } }] },
+      },
+    },
     problems: [],
   });
 }, 60_000);

@@ -1,9 +1,9 @@
 // Templates of automations, from which a person starts.
 import { useQuery } from '@tanstack/react-query';
 import type { Automation } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useApp } from '../../data/provider.tsx';
-import { LinkButton } from '../../parts/button.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
 import { text } from '../../text/automations.ts';
 import styles from './automations.module.css';
 import { ruleOf, type Draft, type Rule } from './rule/rule.ts';
@@ -46,27 +46,52 @@ export const draftOfTemplate = ({ name, description, rule }: Template): Draft =>
   ...ruleOf(rule),
 });
 
-const shownMax = 6;
+/** Templates that most teams can use, which are shown first. */
+const featured = [
+  'priority-by-keyword',
+  'route-by-label',
+  'on-call-round-robin',
+  'close-parent',
+  'stale-warning',
+  'sla-escalation',
+];
+
+const rankOf = ({ id }: Template): number => (featured.includes(id) ? featured.indexOf(id) : featured.length);
 
 export function Templates({ isFirst }: { readonly isFirst: boolean }): ReactNode {
   const templates = useTemplates();
+  const [isWhole, setWhole] = useState(false);
   if (!templates || templates.length === 0) return null;
+  const ordered = templates.toSorted((a, b) => rankOf(a) - rankOf(b));
   return (
     <details open={isFirst}>
       <summary>{text.templates}</summary>
-      <ul className={styles.templates} aria-label={text.templates}>
-        {templates.slice(0, shownMax).map(({ id, name, description }) => (
-          <li key={id} className="card stack">
-            <h3>{name}</h3>
-            <p className="soft">{description}</p>
-            <div>
-              <LinkButton to="/automations/new" search={{ template: id }} aria-label={text.useTemplate(name)}>
-                {text.use}
-              </LinkButton>
-            </div>
-          </li>
-        ))}
-      </ul>
+      <div className="stack">
+        <ul className={styles.templates} aria-label={text.templates}>
+          {ordered.slice(0, isWhole ? ordered.length : featured.length).map((template) => (
+            <TemplateCard key={template.id} template={template} />
+          ))}
+        </ul>
+        {!isWhole && ordered.length > featured.length && (
+          <div>
+            <Button onClick={() => setWhole(true)}>{text.allTemplates(ordered.length)}</Button>
+          </div>
+        )}
+      </div>
     </details>
+  );
+}
+
+function TemplateCard({ template: { id, name, description } }: { readonly template: Template }): ReactNode {
+  return (
+    <li className="card stack">
+      <h3>{name}</h3>
+      <p className="soft">{description}</p>
+      <div>
+        <LinkButton to="/automations/new" search={{ template: id }} aria-label={text.useTemplate(name)}>
+          {text.use}
+        </LinkButton>
+      </div>
+    </li>
   );
 }

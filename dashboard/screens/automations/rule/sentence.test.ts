@@ -60,10 +60,18 @@ test.each<[string, Partial<Rule>]>([
   expect(sentenceOf(rule(parts), names)).toBe(sentence);
 });
 
-test('a condition that no chip shows is named in the sentence', () => {
-  expect(sentenceOf(rule({ conditions: { issue: { not: { label: 'bug' } } } }), names)).toContain(
-    'its other conditions',
-  );
+test.each<[string, object]>([
+  [
+    'its title contains fire or description contains fire',
+    { or: ['title', 'description'].map((name) => ({ [name]: { contains: 'fire' } })) },
+  ],
+  ['its not label is bug', { not: { label: 'lbl_1' } }],
+  ['its milestone is Beta', { milestone: 'Beta' }],
+  ['its priority is at least High', { priority: { gte: 'high' } }],
+  ['its due date is at least P1D and is below P7D', { dueDate: { gte: 'P1D', lt: 'P7D' } }],
+  ['its other conditions', { dueDate: { overlaps: 'P7D' } }],
+])('a filter that no chip shows is "%s"', (words, issue) => {
+  expect(sentenceOf(rule({ conditions: { issue } }), names)).toContain(` and ${words}, set`);
 });
 
 test.each(['15 * * * *', '30 8 * * *', '0 9 * * 1-5', '0 17 * * 5', '0 6 1 * *'])(

@@ -20,9 +20,30 @@ const lowerFirst = (words: string): string => words.charAt(0).toLowerCase() + wo
 
 function filterWords(tree: FilterTree | undefined, names: Names): string {
   const words = conditionsOf(tree).map((condition) =>
-    isChip(condition) ? lowerFirst(chipWords(condition, names[condition.field])) : text.otherFilter,
+    isChip(condition)
+      ? lowerFirst(chipWords(condition, names[condition.field]))
+      : treeWords(condition.tree, names),
   );
   return words.join(text.and);
+}
+
+/** Returns a condition that no chip shows in words, if it is a choice, a negation, or one test of a field. */
+function treeWords(tree: FilterTree, names: Names): string {
+  const [[name = '', value] = [], ...more] = Object.entries(tree);
+  if (more.length > 0) return text.otherFilter;
+  if (name === 'or' && Array.isArray(value) && value.every(isTree))
+    return value.map((one) => filterWords(one, names)).join(text.or);
+  if (name === 'not' && isTree(value)) return text.not(filterWords(value, names));
+  const tests = isTree(value) ? Object.entries(value) : [['in', value] as const];
+  const words = tests.map(([test, operand]) => testWords(name, test, operand, names));
+  return words.includes(null) ? text.otherFilter : `${wordsOfName(name)} ${words.join(text.and)}`;
+}
+
+function testWords(field: string, test: string, operand: unknown, names: Names): string | null {
+  const words = text.tests[test as keyof typeof text.tests];
+  if (words === undefined || isTree(operand)) return null;
+  const values = [operand].flat().map((one) => (one === null ? text.empty : nameOf(names, field, one)));
+  return `${words} ${values.join(', ')}`;
 }
 
 /** Returns the name of a value of a field; the value itself if it has none. */
