@@ -17,11 +17,14 @@ export interface NamedChoice {
 export const choiceOf = <T extends NamedChoice>(choices: readonly T[], value: string): T | undefined =>
   choices.find(({ id, alias }) => id === value || alias === value);
 
-/** Returns a condition in words, such as "Priority is High". */
+const listed = (names: readonly string[]): string => names.join(', ');
+
+/** Returns a condition in words, such as "Priority is High". @param joined joins the names of its values */
 export function chipWords(
   { field, test, values }: Chip,
   choices: readonly NamedChoice[] | undefined,
+  joined = listed,
 ): string {
   const names = values.map((value) => choiceOf(choices ?? [], value)?.name ?? value);
-  return `${text.fields[field]} ${testName(field, test)} ${names.join(', ')}`.trim();
+  return `${text.fields[field]} ${testName(field, test)} ${joined(names)}`.trim();
 }

@@ -24,7 +24,7 @@ test.each<[string, Partial<Rule>]>([
     { conditions: { issue: { label: ['lbl_1'] } } },
   ],
   [
-    'When an issue changes from state is Done, clear the assignee and comment “Open again.”',
+    'When an issue changes so that no longer its state is Done, clear the assignee and comment “Open again.”',
     {
       trigger: { type: 'event', event: 'issue.updated', from: { state: ['completed'] } },
       actions: [

@@ -16,12 +16,20 @@ import { timesOf } from './schedule.ts';
 /** Choices with the names of ids, by the field of a filter. */
 export type Names = Readonly<Partial<Record<ChipField, readonly NamedChoice[]>>>;
 
+/** Joins words by commas, and the last two by another word. */
+const joinedBy =
+  (last: string) =>
+  (parts: readonly string[]): string =>
+    parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}${last}${parts.at(-1)}`;
+const joined = joinedBy(text.and);
+const orJoined = joinedBy(text.or);
+
 const lowerFirst = (words: string): string => words.charAt(0).toLowerCase() + words.slice(1);
 
 function filterWords(tree: FilterTree | undefined, names: Names): string {
   const words = conditionsOf(tree).map((condition) =>
     isChip(condition)
-      ? lowerFirst(chipWords(condition, names[condition.field]))
+      ? lowerFirst(chipWords(condition, names[condition.field], orJoined))
       : treeWords(condition.tree, names),
   );
   return words.join(text.and);
@@ -29,8 +37,9 @@ function filterWords(tree: FilterTree | undefined, names: Names): string {
 
 /** Returns a condition that no chip shows in words, if it is a choice, a negation, or one test of a field. */
 function treeWords(tree: FilterTree, names: Names): string {
-  const [[name = '', value] = [], ...more] = Object.entries(tree);
-  if (more.length > 0) return text.otherFilter;
+  const [first, ...more] = Object.entries(tree);
+  if (!first || more.length > 0) return text.otherFilter;
+  const [name, value] = first;
   if (name === 'or' && Array.isArray(value) && value.every(isTree))
     return value.map((one) => filterWords(one, names)).join(text.or);
   if (name === 'not' && isTree(value)) return text.not(filterWords(value, names));
@@ -43,13 +52,13 @@ function testWords(field: string, test: string, operand: unknown, names: Names):
   const words = text.tests[test as keyof typeof text.tests];
   if (words === undefined || isTree(operand)) return null;
   const values = [operand].flat().map((one) => (one === null ? text.empty : nameOf(names, field, one)));
-  return `${words} ${values.join(', ')}`;
+  return `${words} ${orJoined(values)}`;
 }
 
 /** Returns the name of a value of a field; the value itself if it has none. */
 function nameOf(names: Names, field: string, value: unknown): string {
   const id = String(value);
-  return choiceOf(names[field as ChipField] ?? [], id)?.name ?? id;
+  return choiceOf(names[field as ChipField] ?? [], id)?.name ?? (id === 'none' ? text.empty : id);
 }
 
 const listed = (names: Names, field: string, values: readonly string[]): string =>
@@ -62,9 +71,6 @@ export function sentenceOf(rule: Rule, names: Names): string {
   const start = [triggerWords(rule.trigger, names), ...conditions].join(text.and);
   return `${start}, ${selected}${joined(actions.length === 0 ? [text.nothing] : actions)}`;
 }
-
-const joined = (parts: readonly string[]): string =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}${text.and}${parts.at(-1)}`;
 
 function triggerWords(trigger: Part, names: Names): string {
   switch (trigger.type) {
@@ -86,12 +92,13 @@ function eventTrigger(trigger: Part, names: Names): string {
   const event = textOf(trigger, 'event');
   const isOfIssue = event === 'issue.updated' && changed.length > 0;
   const start = isOfIssue ? text.changedFields(joined(changed)) : text.when(eventWords(event));
-  const [from, to] = [partOf(trigger, 'from'), partOf(trigger, 'to')];
-  return [
-    start,
-    ...(from ? [text.leaves(filterWords(from, names))] : []),
-    ...(to ? [text.enters(filterWords(to, names))] : []),
-  ].join(' ');
+  return `${start}${transitionWords(partOf(trigger, 'from'), partOf(trigger, 'to'), names)}`;
+}
+
+function transitionWords(from: Part | undefined, to: Part | undefined, names: Names): string {
+  if (from && to) return ` ${text.moves(filterWords(from, names), filterWords(to, names))}`;
+  if (from) return ` ${text.leaves(filterWords(from, names))}`;
+  return to ? ` ${text.enters(filterWords(to, names))}` : '';
 }
 
 export function scheduleWords(cron: string, zone: string): string {
@@ -126,15 +133,22 @@ function parentWords(parent: Part, names: Names): string {
 
 function relatedWords(condition: Part | undefined, what: string, names: Names): readonly string[] {
   if (!condition) return [];
-  const { match, filter } = condition as { readonly match: keyof typeof text.related; readonly filter: Part };
-  return [text.related[match](filterWords(filter, names), what)];
+  const { match, filter, type } = condition as {
+    readonly match: keyof typeof text.related;
+    readonly filter: Part;
+    readonly type?: keyof typeof text.relations;
+  };
+  const words = filterWords(filter, names);
+  if (words !== '') return [text.related[match](words, what)];
+  if (what !== text.relatedIssues) return [match === 'none' ? text.hasNo : text.has];
+  const relation = text.relations[type ?? 'relates_to'];
+  return [match === 'none' ? text.isNotRelated(relation) : text.isRelated(relation)];
 }
 
 function actorWords(actor: Part, names: Names): string {
-  const who = [...textsOf(actor, 'kinds'), ...textsOf(actor, 'ids')].map((one) =>
-    nameOf(names, 'creator', one),
-  );
-  const all = who.length === 0 ? text.somebody : who.join(', ');
+  const kinds = textsOf(actor, 'kinds').map((kind) => text.actorKinds[kind as keyof typeof text.actorKinds]);
+  const who = [...kinds, ...textsOf(actor, 'ids').map((one) => nameOf(names, 'creator', one))];
+  const all = who.length === 0 ? text.somebody : orJoined(who);
   return actor.not === true ? text.notByActor(all) : text.byActor(all);
 }
 
