@@ -7,6 +7,7 @@ import {
   firstPartyNames,
   packFirstParty,
   publicTriage,
+  rulesPlugin,
   readSdkSources,
 } from '../core/features/plugins/packages.ts';
 import { bundlePrograms } from '../core/platform/sandbox/fleet/spawn.ts';
@@ -52,7 +53,7 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
 }
 
 async function packedPlugins(): Promise<Record<string, unknown>> {
-  const packed = [...firstPartyNames(), publicTriage].map(
+  const packed = [...firstPartyNames(), publicTriage, rulesPlugin].map(
     async (name) => [name, await packFirstParty(name)] as const,
   );
   return Object.fromEntries(await Promise.all(packed));

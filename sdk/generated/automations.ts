@@ -29,7 +29,7 @@ export interface Automation {
     /** Minimum number of overruled changes in the window. */
     readonly least: number;
   };
-  /** Member whose rights limit the automation; default the caller. */
+  /** Member whose rights limit the automation: the creator, until another one is set. */
   readonly owner: {
     /** An id with the prefix usr_. */
     readonly id: string;
@@ -56,8 +56,13 @@ export interface Automation {
     /** Fields that the automation writes; null for all. */
     readonly fields: readonly string[] | null;
   }[];
-  /** Backtest of the present revision; null if there was none. Id of the backtest of the present revision. */
-  readonly backtestId: string | null;
+  /** Backtest of the present revision; null if there was none. */
+  readonly backtest: {
+    /** Id of the backtest. */
+    readonly id: string;
+    /** Status of the backtest. */
+    readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
+  } | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */

@@ -637,7 +637,6 @@ export interface AutomationFilter {
     | undefined;
   readonly stateReason?: Test<string | null, TextTests> | undefined;
   readonly revision?: Test<number | null, OrderedValueTests> | undefined;
-  readonly backtestId?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }

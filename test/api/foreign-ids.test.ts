@@ -38,6 +38,7 @@ function visible({ status, headers, text }: Reply, requestedId: string): unknown
     .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
     // Generated values of a simulated creation.
     .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')
+    .replaceAll(/"backtest":{"id":"[^"]*"/g, '"backtest":{"id":"<fresh>"')
     .replaceAll(/"(key|prefix|secret)":"[^"]{10,}"/g, '"$1":"<fresh>"')
     .replaceAll(/"(url|pageUrl)":"[^"]*\/[a-z]{3}_\w+"/g, '"$1":"<fresh>"');
   return [status, masked, [...headers.keys()].filter((name) => name !== 'date').sort()];

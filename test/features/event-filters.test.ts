@@ -74,7 +74,11 @@ const notFiltered: Readonly<Record<string, readonly string[]>> = {
     ...['scopes', 'filters', 'schedules', 'settings', 'net', 'secrets'],
     ...['modes', 'pending', 'probation', 'budget'],
   ],
-  automation: ['effects', 'events', 'undo', 'through'],
+  // The parts of a rule have no common shape.
+  automation: [
+    ...['effects', 'events', 'undo', 'through', 'trigger', 'conditions', 'issues', 'actions', 'stepDown'],
+    ...['probation', 'scopes', 'backtest'],
+  ],
   // Personal views emit no events.
   view: ['name', 'description', 'filter', 'sort', 'layout', 'groupBy'],
   // The field changes without an event.

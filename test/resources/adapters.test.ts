@@ -81,6 +81,7 @@ const unique: Readonly<Record<string, object>> = {
   fields: { key: 'door' },
   releases: { tag: 'door' },
   cycles: { startsAt: '2032-03-03T00:00:00Z', endsAt: '2032-03-17T00:00:00Z' },
+  'automation-hosts': { name: 'door' },
 };
 
 /** Operations whose events belong to the parent object, by path. */
@@ -100,9 +101,15 @@ test('each object is created, listed, returned, updated, deleted and restored ov
     const one = `/api/v1/${path}/${created.json.id}`;
     expect(new URL(created.headers.get('location')!).pathname).toBe(one);
     await onlyEvent(since, events.created ?? elsewhere[path]?.created);
-    if ('get' in operations) expect((await app.call('GET', one)).json).toEqual(created.json);
+    // A backtest ends in the background.
+    await app.settled();
+    const lasting = ({ backtest: _, ...others }: Json): Json => others;
+    if ('get' in operations)
+      expect(lasting((await app.call('GET', one)).json)).toEqual(lasting(created.json));
     if ('list' in operations)
-      expect((await app.call('GET', `${many}?limit=100`)).json.data).toContainEqual(created.json);
+      expect((await app.call('GET', `${many}?limit=100`)).json.data.map(lasting)).toContainEqual(
+        lasting(created.json),
+      );
     if ('update' in operations) {
       since = await app.lastSequence();
       const updated = await app.call('PATCH', one, examples!.update);
@@ -130,6 +137,7 @@ test('an object is created with required fields only, and omitted fields have th
     if (contract.path === 'favorites') Object.assign(body, { type: 'board', targetId: seeds['board'] });
     if (contract.path === 'teams') body.key = 'LEAST';
     if (contract.path === 'releases') body.tag = 'least';
+    if (contract.path === 'automation-hosts') body.name = 'least';
     if (contract.path === 'fields') Object.assign(body, { key: 'least', type: 'text' });
     if (contract.path === 'cycles')
       Object.assign(body, { startsAt: '2033-03-03T00:00:00Z', endsAt: '2033-03-17T00:00:00Z' });
@@ -141,6 +149,7 @@ test('an object is created with required fields only, and omitted fields have th
         options.nullable &&
         !options.required &&
         !options.computed &&
+        (options.write ?? 'create') === 'create' &&
         type !== 'actor' &&
         !('default' in options)
       )
@@ -215,5 +224,8 @@ test('a plugin with all scopes has each host call of the contracts in ctx, and n
   await app.settled();
   const { value } = (await app.call('GET', `/api/v1/plugins/${plugin.id}/kv/found`)).json;
   for (const { path, calls } of open)
-    expect([path, calls!.map(camel).filter((call) => !value[path].includes(call))]).toEqual([path, []]);
+    expect([
+      path,
+      calls!.map((call) => camel(call.replaceAll('.', '-'))).filter((call) => !value[path].includes(call)),
+    ]).toEqual([path, []]);
 });

@@ -26,7 +26,18 @@ export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = 
 
 /** Body properties that are an alias of one that ends in `Id`. */
 const otherNames = new Set([
-  ...['state', 'assignee', 'project', 'milestone', 'parent', 'cycle', 'template', 'lead', 'calendar'],
+  ...[
+    'state',
+    'assignee',
+    'project',
+    'milestone',
+    'parent',
+    'cycle',
+    'template',
+    'lead',
+    'calendar',
+    'owner',
+  ],
 ]);
 
 /**

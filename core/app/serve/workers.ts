@@ -18,7 +18,7 @@ import {
   createSandboxOnDemand,
   type SandboxOnDemand,
 } from '../../features/plugins/index.ts';
-import { createDueTimers } from '../../kernel/event-reactions/due-timers.ts';
+import { createDueTimers, type DueTimer } from '../../kernel/event-reactions/due-timers.ts';
 import { createReactions } from '../../kernel/event-reactions/reactions.ts';
 import { features, timers, eventReactions, storedModels, samples } from '../features.ts';
 import { addedFieldsOf, checkFilter, filterFieldsOf, sentEvents } from '../event-schemas.ts';
@@ -85,11 +85,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const housekeeping = housekeepingOf(options);
   const others = features.flatMap(({ workers = [] }) => workers.map((create) => create(shared)));
   const reacting = createReactions(shared, eventReactions);
-  const dueTimers = createDueTimers(shared, [
-    ...timers,
-    ...plugins.timers,
-    createPurgedTimer(plugins.forgetIssues),
-  ]);
+  const dueTimers = createDueTimers(shared, timersWith(plugins));
   const wallClock = createWallClock({
     store,
     clock,
@@ -125,6 +121,12 @@ export function createWorkers(options: WorkersOptions): Workers {
     },
   };
 }
+
+const timersWith = (plugins: ReturnType<typeof createPluginRuntime>): readonly DueTimer[] => [
+  ...timers,
+  ...plugins.timers,
+  createPurgedTimer(plugins.forgetIssues),
+];
 
 interface Settling {
   settled(): Promise<void>;

@@ -163,6 +163,8 @@ async function ownAmong(
 function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck {
   return async (now, { changes }) => {
     const emitted = changes.filter(({ isSilent }) => !isSilent);
+    // An automation outlives the grant of the agent, so a person approves each change of one.
+    if (emitted.some(({ kind }) => kind === 'automation')) return { waits: true };
     const before = emitted.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
     const own = await ownAmong(now.store, now.scope, actor, before);
     const classes = classesOf(emitted.map((change) => effectOf(change, now.directory, own)));

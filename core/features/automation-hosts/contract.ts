@@ -8,7 +8,6 @@ export const automationHost = defineContract({
   scope: 'workspace',
   title: 'AutomationHost',
   id: 'ath',
-  names: { by: ['name'] },
   doc: 'Server that automations may send requests to, added by an admin.',
   fields: {
     name: text({ max: 80, required: true, filter: true, doc: 'Name that the actions of automations use.' }),

@@ -68,7 +68,11 @@ const resource = defineResource(automationHost, automationHostModel, {
   async check(ctx, { id, name, origin, header, format }, before) {
     requirePerson(ctx, 'change the hosts of automations');
     if (format !== null && header === null)
-      throw invalidField('format', 'conflict', 'Give the `header` that the secret is sent in, or leave out `format`.');
+      throw invalidField(
+        'format',
+        'conflict',
+        'Give the `header` that the secret is sent in, or leave out `format`.',
+      );
     if (new URL(origin).origin === new URL(ctx.baseUrl).origin)
       throw invalidField('origin', 'conflict', {
         why: 'The origin is this server.',
@@ -88,7 +92,11 @@ const resource = defineResource(automationHost, automationHostModel, {
       const set = await plainly.update(ctx, id, body, ifMatch);
       const [change] = set.changes as readonly (Change & { readonly after: AutomationHost })[];
       if (!change || !places.some((place) => change.after[place] !== before[place])) return set;
-      const without = automationHostModel.update(before, { ...change.after, secretSetAt: null }, ctx.nowMs())!;
+      const without = automationHostModel.update(
+        before,
+        { ...change.after, secretSetAt: null },
+        ctx.nowMs(),
+      )!;
       return {
         ...set,
         changes: [without],
@@ -116,7 +124,6 @@ const resource = defineResource(automationHost, automationHostModel, {
       example: { value: 'sk_test_1234567890' },
       errors: ['conflict', 'forbidden'],
       responses: { 200: schemasOf(automationHost).response },
-      secret: true,
       write: (ctx, { params, body, ifMatch }) => setSecret(ctx, params.id, body.value, ifMatch),
     }),
   ],
@@ -158,4 +165,3 @@ export const automationHosts = defineFeature({
     moments: { 'automation_host.updated': { previous: { secretSetAt: null } } },
   }),
 });
-

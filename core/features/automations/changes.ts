@@ -1,7 +1,12 @@
 // Tests the change that an event describes, its actor and its time: the parts of a trigger beyond a filter.
 import type { EventRow } from '../../kernel/events/event.ts';
 import { parseFilter, type FilterFields } from '../../platform/lib/filter/filter.ts';
-import { createSearched, passesOf, type Passes, type Searched } from '../../platform/lib/filter/filter-match.ts';
+import {
+  createSearched,
+  passesOf,
+  type Passes,
+  type Searched,
+} from '../../platform/lib/filter/filter-match.ts';
 import { utcToWall } from '../../platform/lib/time/time.ts';
 import type { RuleSubscription } from './compile.ts';
 import type { Conditions } from './shape.ts';
@@ -60,7 +65,10 @@ function transitionOf({ from, to }: RuleSubscription, fields: FilterFields): Cha
 const passesIn = (filter: object, fields: FilterFields): Passes =>
   passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
 
-function isActor({ kinds, ids, not = false }: NonNullable<Conditions['actor']>, { actor }: TestedEvent): boolean {
+function isActor(
+  { kinds, ids, not = false }: NonNullable<Conditions['actor']>,
+  { actor }: TestedEvent,
+): boolean {
   const isKind = kinds === undefined || kinds.some((kind) => kind === actor.kind);
   const isNamed = ids === undefined || ids.some((id) => id === actor.id || id === actor.memberId);
   return (isKind && isNamed) !== not;

@@ -14,7 +14,16 @@ import { member } from '../people/contract.ts';
 import { requireConsistent } from './contradictions.ts';
 import { readHosts, showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
-import { below, issueFieldNames, type Action, type Rule, type RuleParts, ruleOf } from './shape.ts';
+import {
+  below,
+  issueFieldNames,
+  type Action,
+  type Conditions,
+  type Rule,
+  type RuleParts,
+  type Trigger,
+  ruleOf,
+} from './shape.ts';
 
 /** @throws ApiError validation_failed */
 export async function requireSound(ctx: Context, parts: RuleParts, runtime: RuleRuntime): Promise<void> {
@@ -38,12 +47,23 @@ export async function requireSound(ctx: Context, parts: RuleParts, runtime: Rule
 
 async function requireTrigger(ctx: Context, { trigger }: Rule, runtime: RuleRuntime): Promise<void> {
   if (trigger.type === 'schedule') {
-    const zone = trigger.timeZone === undefined ? null : checkZone(trigger.timeZone);
-    if (zone !== null) throw invalidField('trigger.timeZone', 'not_found', zone);
+    requireZone(trigger.timeZone, 'trigger.timeZone');
     const cron = checkCron(trigger.cron, trigger.timeZone);
     if (cron !== null) throw invalidField('trigger.cron', 'invalid_format', cron);
   }
-  if (trigger.type !== 'event') return;
+  if (trigger.type === 'event') await requireEvent(ctx, trigger, runtime);
+}
+
+function requireZone(name: string | undefined, at: string): void {
+  const why = name === undefined ? null : checkZone(name);
+  if (why !== null) throw invalidField(at, 'not_found', why);
+}
+
+async function requireEvent(
+  ctx: Context,
+  trigger: Extract<Trigger, { type: 'event' }>,
+  runtime: RuleRuntime,
+): Promise<void> {
   const { event, filter, from, to, changed } = trigger;
   if (isRunEvent(event))
     throw invalidField('trigger.event', 'invalid_enum', {
@@ -80,7 +100,7 @@ function requireChanged(
 }
 
 async function requireConditions(ctx: Context, { conditions, issues }: Rule): Promise<void> {
-  const { issue, parent, subIssues, relations, time } = conditions;
+  const { issue, parent, subIssues, relations } = conditions;
   const filters = {
     'conditions.issue': issue,
     'conditions.parent.filter': parent?.filter,
@@ -89,13 +109,16 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
     'issues.filter': issues && !hasTemplate(issues.filter) ? issues.filter : undefined,
   };
   for (const [at, filter] of Object.entries(filters)) if (filter) await issueFiltering.check(ctx, filter, at);
+  requirePossible(conditions);
+}
+
+function requirePossible({ parent, time }: Conditions): void {
   if (parent?.exists === false && parent.filter)
     throw invalidField('conditions.parent', 'conflict', {
       why: 'An issue without a parent has no parent that matches a filter.',
       fix: 'Leave out `exists` or `filter`.',
     });
-  const zone = time?.timeZone === undefined ? null : checkZone(time.timeZone);
-  if (zone !== null) throw invalidField('conditions.time.timeZone', 'not_found', zone);
+  requireZone(time?.timeZone, 'conditions.time.timeZone');
   if (time && (time.from !== undefined || time.until !== undefined) && time.from === time.until)
     throw invalidField('conditions.time.until', 'conflict', {
       why: 'The window has no length.',
@@ -129,7 +152,11 @@ function requireAction(ctx: Context, action: Action, at: string): void {
     for (const [index, name] of action.members.entries())
       if (!hasTemplate(name)) idOfName(ctx, member, String(name), `${at}.members.${index}`);
   if (action.type === 'http' && !action.path.startsWith('/'))
-    throw invalidField(`${at}.path`, 'invalid_format', 'Give a path that starts with /, such as /v1/messages.');
+    throw invalidField(
+      `${at}.path`,
+      'invalid_format',
+      'Give a path that starts with /, such as /v1/messages.',
+    );
 }
 
 /** Checks the names of fields, and the values without expressions. @throws ApiError validation_failed */
@@ -152,7 +179,11 @@ function requireFields(
 }
 
 /** @throws ApiError validation_failed for actions on an issue that the trigger does not have */
-function requireSubject({ trigger, issues, actions }: Rule, { filterFields }: RuleRuntime, ctx: Context): void {
+function requireSubject(
+  { trigger, issues, actions }: Rule,
+  { filterFields }: RuleRuntime,
+  ctx: Context,
+): void {
   if (issues !== null || trigger.type === 'unchanged' || trigger.type === 'manual') return;
   if (trigger.type === 'event') {
     const { event } = trigger;
@@ -160,7 +191,11 @@ function requireSubject({ trigger, issues, actions }: Rule, { filterFields }: Ru
   }
   const needing = actions.findIndex(
     (action) =>
-      !(action.type === 'http' || action.type === 'plugin' || (action.type === 'create' && action.as === 'issue')),
+      !(
+        action.type === 'http' ||
+        action.type === 'plugin' ||
+        (action.type === 'create' && action.as === 'issue')
+      ),
   );
   if (needing < 0) return;
   throw invalidField('issues', 'required', {

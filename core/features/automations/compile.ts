@@ -4,7 +4,9 @@ import type { EventType } from '../../kernel/events/catalogue.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../kernel/rights/rights.ts';
 import { fieldsOf } from '../../kernel/rights/table.ts';
 import { IssueCreate, IssueMove, IssueUpdate } from '../issues/index.ts';
+import type { Directory } from '../../kernel/context.ts';
 import type { Scope, Store } from '../../platform/store/store.ts';
+import { foldName } from '../../platform/lib/text/words.ts';
 import { hostsIn } from '../automation-hosts/index.ts';
 import type { Automation } from './model.ts';
 import { ruleOf, type Action, type Conditions, type Rule, type Trigger } from './shape.ts';
@@ -57,8 +59,15 @@ function isMatched(trigger: Trigger, { issue }: Conditions, canFilter: CanFilter
   return issue === undefined || canFilter(trigger.event, issue);
 }
 
+/** Facts of a workspace that a rule is compiled with. */
+export interface Compiling {
+  readonly canFilter: CanFilter;
+  readonly hosts: Hosts;
+  readonly members: Directory['members'];
+}
+
 /** Settings of the plugin `automations` for one rule. */
-export function settingsOf(automation: Automation, canFilter: CanFilter, hosts: Hosts) {
+export function settingsOf(automation: Automation, { canFilter, hosts, members }: Compiling) {
   const rule = ruleOf(automation);
   const { actor: _, time: __, ...conditions } = rule.conditions;
   return {
@@ -66,7 +75,7 @@ export function settingsOf(automation: Automation, canFilter: CanFilter, hosts: 
     trigger: rule.trigger,
     conditions,
     issues: rule.issues,
-    actions: rule.actions,
+    actions: rule.actions.map((action) => withMemberIds(action, members)),
     matched: isMatched(rule.trigger, rule.conditions, canFilter),
     hosts: Object.fromEntries(
       hostNamesOf(rule).flatMap((name) => {
@@ -75,6 +84,20 @@ export function settingsOf(automation: Automation, canFilter: CanFilter, hosts: 
       }),
     ),
   };
+}
+
+/** Replaces names and e-mail addresses of members by ids, because not all host calls accept them. */
+function withMemberIds(action: Action, members: Directory['members']): Action {
+  if (action.type !== 'assign' && action.type !== 'subscribe') return action;
+  const idOf = (name: unknown): string => {
+    if (members.has(String(name))) return String(name);
+    const wanted = foldName(String(name));
+    const found = [...members.values()].find(
+      (one) => !one.removed && [one.name, one.email].some((text) => text && foldName(text) === wanted),
+    );
+    return found?.id ?? String(name);
+  };
+  return { ...action, members: action.members.map(idOf) };
 }
 
 /** Host that an administrator added, by its name. */

@@ -1,11 +1,13 @@
 // Contract of automations: rules without code, which the plugin `automations` runs. docs/automations.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
 import { choice, json, markdown, number, reference, string, text } from '../../kernel/contract/field.ts';
-import { Closed, idOf, nullable } from '../../platform/lib/schema.ts';
+import { Closed, enumeration, idOf, namedSchema, nullable } from '../../platform/lib/schema.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { member } from '../people/contract.ts';
 
+/** Values of the enumeration `BacktestStatus` of backtests. */
+const backtestStatuses = ['queued', 'running', 'done', 'canceled', 'failed'] as const;
 /** `simulate` records the effects of a rule and drops them; `propose` turns them into proposals. */
 const modes = ['simulate', 'propose', 'apply'] as const;
 export type AutomationMode = (typeof modes)[number];
@@ -34,6 +36,15 @@ const StepDown = Closed({
   }),
 });
 
+export const AutomationBacktest = namedSchema(
+  'AutomationBacktest',
+  Closed({
+    id: idOf(idPrefixes.backtest, 'Id of the backtest.'),
+    status: enumeration('BacktestStatus', backtestStatuses, 'Status of the backtest.'),
+  }),
+);
+export type AutomationBacktest = Static<typeof AutomationBacktest>;
+
 const probation = nullable(
   Closed({
     runsLeft: Type.Integer({ minimum: 1, description: 'Number of runs to approve until probation ends.' }),
@@ -54,7 +65,6 @@ export const automation = defineContract({
   path: 'automations',
   title: 'Automation',
   id: 'atm',
-  names: { by: ['name'] },
   doc: 'Rule without code: a trigger, conditions and actions.',
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'Name of the automation.' }),
@@ -71,10 +81,13 @@ export const automation = defineContract({
       nullable: true,
       doc: 'Selection of the issues that the automation acts on; null for the issue of the trigger.',
     }),
-    actions: json(Type.Array(part(`Action, such as \`{"type":"comment","body":"…"}\`. ${seeDocs}`), {
-      minItems: 1,
-      maxItems: actionsMax,
-    }), { required: true, doc: 'Actions of the automation, in order.' }),
+    actions: json(
+      Type.Array(part(`Action, such as \`{"type":"comment","body":"…"}\`. ${seeDocs}`), {
+        minItems: 1,
+        maxItems: actionsMax,
+      }),
+      { required: true, doc: 'Actions of the automation, in order.' },
+    ),
     mode: choice(modes, {
       default: 'apply',
       filter: true,
@@ -86,8 +99,9 @@ export const automation = defineContract({
     }),
     owner: reference(member, {
       nullable: true,
+      write: 'update',
       filter: true,
-      doc: 'Member whose rights limit the automation; default the caller.',
+      doc: 'Member whose rights limit the automation: the creator, until another one is set.',
     }),
     state: choice(states, {
       write: 'never',
@@ -115,9 +129,10 @@ export const automation = defineContract({
       computed: true,
       doc: 'Scopes that the automation uses, within the rights of its owner.',
     }),
-    backtestId: string(idOf(idPrefixes.backtest, 'Id of the backtest of the present revision.'), {
+    backtest: json(AutomationBacktest, {
       write: 'never',
       nullable: true,
+      unlogged: true,
       doc: 'Backtest of the present revision; null if there was none.',
     }),
   },

@@ -3,7 +3,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../kernel/context.ts';
 import { invalidField } from '../../platform/lib/errors/errors.ts';
-import { isNever, parseFilter, type Filter, type FilterFields, type FilterTest, type FilterValue } from '../../platform/lib/filter/filter.ts';
+import {
+  isNever,
+  parseFilter,
+  type Filter,
+  type FilterFields,
+  type FilterTest,
+  type FilterValue,
+} from '../../platform/lib/filter/filter.ts';
 import { issueFiltering } from '../issues/index.ts';
 import { showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
@@ -66,33 +73,44 @@ function conjuncts(filter: Filter, fields: FilterFields, negated = false): Conju
 }
 
 /** Returns why two tests of one field exclude each other; null if they may both hold. */
-function conflictOf(a: Conjunct, b: Conjunct): string | null {
+const conflictOf = (a: Conjunct, b: Conjunct): string | null =>
+  valueConflict(a, b) ?? (isEmptyWith(a, b) || isEmptyWith(b, a) ? noValue : null) ?? rangeConflict(a, b);
+
+const noValue = 'one condition requires no value.';
+
+function valueConflict(a: Conjunct, b: Conjunct): string | null {
   const [one, other] = [valuesOf(a), valuesOf(b)];
-  if (one && other && one.way === other.way) {
-    if (!a.negated && !b.negated && !one.values.some((value) => other.values.includes(value)))
-      return 'the conditions name different values.';
-    if (a.negated !== b.negated) {
-      const [named, excluded] = a.negated ? [other, one] : [one, other];
-      if (named.values.every((value) => excluded.values.includes(value)))
-        return 'one condition names the values that the other excludes.';
-    }
-  }
-  if (isNull(a) && !isNull(b) && !b.negated && b.test.test !== 'null') return 'one condition requires no value.';
-  if (isNull(b) && !isNull(a) && !a.negated && a.test.test !== 'null') return 'one condition requires no value.';
-  return rangeConflict(a, b);
+  if (!one || !other || one.way !== other.way || (a.negated && b.negated)) return null;
+  if (a.negated === b.negated)
+    return one.values.some((value) => other.values.includes(value))
+      ? null
+      : 'the conditions name different values.';
+  const [named, excluded] = a.negated ? [other, one] : [one, other];
+  return named.values.every((value) => excluded.values.includes(value))
+    ? 'one condition names the values that the other excludes.'
+    : null;
 }
 
-function valuesOf({ test }: Conjunct): { readonly way: string; readonly values: readonly FilterValue[] } | null {
+/** True if the first test requires no value, and the second one a value. */
+const isEmptyWith = (a: Conjunct, b: Conjunct): boolean => isNull(a) && !b.negated && b.test.test !== 'null';
+
+function valuesOf({
+  test,
+}: Conjunct): { readonly way: string; readonly values: readonly FilterValue[] } | null {
   if (test.test !== 'in' || test.groups.length !== 1) return null;
   const [{ way, values }] = test.groups as [(typeof test.groups)[number]];
   const plain = values.filter((value) => typeof value !== 'object');
-  return plain.length === values.length ? { way: `${way?.by ?? ''} ${way?.path ?? ''}`, values: plain } : null;
+  return plain.length === values.length
+    ? { way: `${way?.by ?? ''} ${way?.path ?? ''}`, values: plain }
+    : null;
 }
 
 const isNull = ({ test, negated }: Conjunct): boolean => test.test === 'null' && test.value !== negated;
 
 function rangeConflict(a: Conjunct, b: Conjunct): string | null {
-  const [low, high] = [boundOf(a), boundOf(b)].toSorted((x, y) => (x?.isLower === y?.isLower ? 0 : x?.isLower ? -1 : 1));
+  const [low, high] = [boundOf(a), boundOf(b)].toSorted((x, y) =>
+    x?.isLower === y?.isLower ? 0 : x?.isLower ? -1 : 1,
+  );
   if (!low || !high || low.isLower === high.isLower || typeof low.value !== typeof high.value) return null;
   const isEmpty = low.value > high.value || (low.value === high.value && (low.isStrict || high.isStrict));
   return isEmpty ? 'the limits exclude each other.' : null;
@@ -150,4 +168,3 @@ function satisfies(action: Action, event: string, changed: readonly string[] | u
       return false;
   }
 }
-

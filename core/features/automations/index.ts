@@ -29,7 +29,7 @@ export const automations = defineFeature({
         revision: 2,
         probation: null,
         scopes: [{ scope: 'issues:write', fields: ['priority'] }],
-        backtestId: sampleId('bkt'),
+        backtest: { id: sampleId('bkt'), status: 'done' },
       } satisfies Partial<EntityResponse<typeof automation>>,
     },
     moments: {
@@ -51,6 +51,7 @@ export {
   settingsOf,
   subscriptionsOf,
   type CanFilter,
+  type Compiling,
   type Hosts,
   type RuleSubscription,
 } from './compile.ts';

@@ -26,16 +26,16 @@ export type Automation = EntityOf<typeof automation, typeof storedFields>;
 export const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 
 /** Returns the message about a probation, with the ways to end it. */
-export function probationMessage(id: string, left: number): string {
+export function probationMessage(left: number): string {
   const missing = left === 1 ? '1 more run' : `${left} more runs`;
-  return `On probation: the automation only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami automations update ${id} --no-probation\` (API: \`"probation": false\`).`;
+  return `On probation: the automation only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami automations update ID --no-probation\` (API: \`"probation": false\`).`;
 }
 
 export const automationModel = modelOf(automation, {
   stored: storedFields,
   shows: {
-    probation: ({ id, probationLeft }) =>
-      probationLeft > 0 ? { runsLeft: probationLeft, message: probationMessage(id, probationLeft) } : null,
+    probation: ({ probationLeft }) =>
+      probationLeft > 0 ? { runsLeft: probationLeft, message: probationMessage(probationLeft) } : null,
     scopes: (rule) =>
       Object.entries(scopesOf(ruleOf(rule))).map(([scope, { fields = null }]) => ({
         scope,

@@ -62,9 +62,14 @@ export async function requireOwner(ctx: Context, { ownerId }: Automation): Promi
   );
 }
 
-/** @throws ApiError forbidden, validation_failed for an owner other than the caller */
-async function requireOwnership(ctx: Context, ownerId: string): Promise<void> {
-  if (ctx.authority.actor.memberId === ownerId) return;
+/**
+ * @param ownerId new owner; absent to leave the owner unchanged
+ * @throws ApiError forbidden, validation_failed for an owner other than the caller
+ */
+async function requireOwnership(ctx: Context, ownerId: string | null | undefined): Promise<void> {
+  if (ownerId === undefined || ctx.authority.actor.memberId === ownerId) return;
+  if (ownerId === null)
+    throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
   if (!isAdmin(await callingMember(ctx)))
     throw new ApiError(
       'forbidden',
@@ -118,21 +123,13 @@ const changeSet = (
   ctx: Context,
   change: (Change & { readonly after: Automation }) | null,
   after: Automation,
-  more: { readonly ops?: readonly Op[]; readonly backtest?: BacktestFacts | null; readonly status?: 200 | 201 },
+  more: { readonly ops?: readonly Op[]; readonly status?: 200 | 201 },
 ): ChangeSet => ({
   changes: change ? [change] : [],
   ops: more.ops ?? [],
-  body: {
-    ...automationModel.toResponse(after, ctx),
-    backtest: more.backtest ? { id: more.backtest.id, status: more.backtest.status } : null,
-  },
+  body: automationModel.toResponse(after, ctx),
   status: more.status ?? 200,
 });
-
-export interface BacktestFacts {
-  readonly id: string;
-  readonly status: string;
-}
 
 /**
  * Backtests a rule that is not stored.
@@ -156,8 +153,14 @@ export async function previewAutomation(
     updatedAt: now,
   } as Automation;
   await checked(ctx, draft, runtime);
-  const { id, status, ops } = await runtime.backtest(ctx, draft, days);
-  return { changes: [], ops, body: { id, status }, status: 202, location: `${ctx.baseUrl}/api/v1/backtests/${id}` };
+  const { backtest, ops } = await runtime.backtest(ctx, draft, days);
+  return {
+    changes: [],
+    ops,
+    body: backtest,
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/backtests/${backtest.id}`,
+  };
 }
 
 /** @throws ApiError validation_failed, forbidden, conflict */
@@ -170,8 +173,7 @@ export async function createAutomation(
   await requireCapacity(ctx);
   const now = ctx.nowMs();
   const values = storedValuesOf(ctx, automation, 'create', body) as Partial<Automation>;
-  const ownerId = values.ownerId ?? requireMember(ctx);
-  await requireOwnership(ctx, ownerId);
+  const ownerId = requireMember(ctx);
   const draft: Omit<Automation, 'version'> = {
     ...defaults,
     ...values,
@@ -182,9 +184,9 @@ export async function createAutomation(
     updatedAt: now,
   } as Omit<Automation, 'version'>;
   await checked(ctx, { ...draft, version: 1 }, runtime);
-  const backtest = await runtime.backtest(ctx, { ...draft, version: 1 });
-  const change = automationModel.create({ ...draft, backtestId: backtest.id });
-  const set = changeSet(ctx, change, change.after, { ops: backtest.ops, backtest, status: 201 });
+  const { backtest, ops } = await runtime.backtest(ctx, { ...draft, version: 1 });
+  const change = automationModel.create({ ...draft, backtest });
+  const set = changeSet(ctx, change, change.after, { ops, status: 201 });
   return { ...set, location: `${ctx.baseUrl}/api/v1/${automation.path}/${draft.id}` };
 }
 
@@ -197,7 +199,7 @@ const defaults = {
   state: 'paused',
   stateReason: 'The automation has not been enabled yet.',
   revision: 1,
-  backtestId: null,
+  backtest: null,
   due: null,
   sinceSequence: 0,
   deletedAt: null,
@@ -219,10 +221,7 @@ export async function updateAutomation(
   requireVersion(before, ifMatch);
   await requireOwner(ctx, before);
   const values = storedValuesOf(ctx, automation, 'update', body) as Partial<Automation>;
-  if (values.ownerId === null)
-    throw invalidField('ownerId', 'required', 'Give the id of the member who owns the automation.');
-  if (values.ownerId !== undefined && values.ownerId !== before.ownerId)
-    await requireOwnership(ctx, values.ownerId);
+  if (values.ownerId !== before.ownerId) await requireOwnership(ctx, values.ownerId);
   const isOther = ruleFields.some((field) => field in values && !sameValue(values[field], before[field]));
   const draft: Automation = {
     ...before,
@@ -232,14 +231,14 @@ export async function updateAutomation(
   };
   if (isOther || draft.ownerId !== before.ownerId) await checked(ctx, draft, runtime);
   if (!isOther) return applied(ctx, before, draft, runtime);
-  const backtest = await runtime.backtest(ctx, draft);
+  const { backtest, ops } = await runtime.backtest(ctx, draft);
   const needsProbation = before.state === 'active' && draft.mode === 'apply' && probation === undefined;
   return applied(
     ctx,
     before,
-    { ...draft, backtestId: backtest.id, ...(needsProbation ? { probationLeft: probationRuns } : {}) },
+    { ...draft, backtest, ...(needsProbation ? { probationLeft: probationRuns } : {}) },
     runtime,
-    backtest,
+    ops,
   );
 }
 
@@ -248,14 +247,11 @@ async function applied(
   before: Automation,
   after: Automation,
   runtime: RuleRuntime,
-  backtest?: BacktestFacts & { readonly ops: readonly Op[] },
+  ops: readonly Op[] = [],
 ): Promise<ChangeSet> {
   const change = automationModel.update(before, after, ctx.nowMs());
   const stateOps = change ? await runtime.stateOps(ctx, change.after) : [];
-  return changeSet(ctx, change, change?.after ?? before, {
-    ops: [...(backtest?.ops ?? []), ...stateOps],
-    backtest: backtest ?? null,
-  });
+  return changeSet(ctx, change, change?.after ?? before, { ops: [...ops, ...stateOps] });
 }
 
 /** @throws ApiError not_found, forbidden, precondition_failed */
@@ -287,8 +283,7 @@ export async function enableAutomation(
   requireVersion(before, ifMatch);
   await requireOwner(ctx, before);
   await checked(ctx, before, runtime);
-  const status = before.backtestId === null ? null : await runtime.backtestStatus(ctx, before.backtestId);
-  if (!force && (status === 'queued' || status === 'running'))
+  if (!force && before.backtest?.status === 'queued')
     throw new ApiError(
       'conflict',
       'The backtest of this revision has not ended. Read its report first, or send `"force": true`.',
@@ -297,8 +292,7 @@ export async function enableAutomation(
   const ops = change
     ? [tenantOp(ctx.scope, startNow, { id }), ...(await runtime.stateOps(ctx, change.after))]
     : [];
-  const backtest = before.backtestId === null ? null : { id: before.backtestId, status: status ?? 'removed' };
-  return changeSet(ctx, change, change?.after ?? before, { ops, backtest });
+  return changeSet(ctx, change, change?.after ?? before, { ops });
 }
 
 /** Anyone who can write automations may stop one. @throws ApiError not_found */
@@ -334,4 +328,3 @@ export async function duplicateAutomation(
   const copy = { description, trigger, conditions, issues, actions, mode, stepDown };
   return createAutomation(ctx, { ...copy, name: name ?? `${original.name} (copy)`.slice(0, 120) }, runtime);
 }
-

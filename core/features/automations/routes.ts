@@ -1,15 +1,14 @@
 // Routes of automations. `runtime` passes in the plugin runtime that they need.
 import { Type, type TSchema } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
-import { createBodyWith, responseProperties, updateBodyWith } from '../../kernel/contract/schemas.ts';
+import { createBodyWith, schemasOf, updateBodyWith } from '../../kernel/contract/schemas.ts';
 import { defineRoute, type Route } from '../../kernel/http/route.ts';
 import { defineResource } from '../../kernel/resource/define.ts';
 import { getEntity } from '../../kernel/changes/operations.ts';
-import { Closed, idOf, line, namedSchema, nameOf, nullable } from '../../platform/lib/schema.ts';
-import { idPrefixes } from '../../platform/lib/ids.ts';
+import { Closed, idOf, line, namedSchema, nameOf } from '../../platform/lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { readingIssues } from '../issues/index.ts';
-import { automation } from './contract.ts';
+import { automation, AutomationBacktest } from './contract.ts';
 import { automationModel } from './model.ts';
 import {
   createAutomation,
@@ -34,21 +33,7 @@ const probation = Type.Optional(
 );
 const AutomationCreate = namedSchema('AutomationCreate', createBodyWith(automation, { probation }));
 const AutomationUpdate = namedSchema('AutomationUpdate', updateBodyWith(automation, { probation }));
-const backtestFacts = {
-  id: idOf(idPrefixes.backtest),
-  status: Type.String({ description: 'Status of the backtest.' }),
-};
-const AutomationAnswer = namedSchema(
-  'AutomationWithBacktest',
-  Closed({
-    ...responseProperties(automation),
-    backtest: nullable(
-      Closed(backtestFacts, {
-        description: 'Backtest of the present revision; null if the request started none.',
-      }),
-    ),
-  }),
-);
+const AutomationAnswer = schemasOf(automation).response;
 const { trigger, conditions, issues, actions } = (
   AutomationCreate as object as { readonly properties: Readonly<Record<string, TSchema>> }
 ).properties;
@@ -82,11 +67,16 @@ const Enable = Closed({
 const Duplicate = Closed({ name: Type.Optional(line(120, 'Name of the copy.')) });
 const RunInput = Closed({
   issue: Type.Optional(
-    Type.Unsafe<string>({ ...nameOf(issue), description: 'Issue to run on; absent if the rule selects issues.' }),
+    Type.Unsafe<string>({
+      ...nameOf(issue),
+      description: 'Issue to run on; absent if the rule selects issues.',
+    }),
   ),
 });
 
-const { name: _, ...previewExample } = automation.examples.create as object as PreviewInput & { readonly name: string };
+const { name: _, ...previewExample } = automation.examples.create as object as PreviewInput & {
+  readonly name: string;
+};
 const params = Closed({ id: idOf(automation.id) });
 const write = { scope: 'automations:write', limit: 'write', params } as const;
 
@@ -133,9 +123,8 @@ function changingRoutes(runtime: RuleRuntime): Route[] {
       body: Preview,
       example: previewExample,
       errors: ['forbidden'],
-      responses: { 202: Closed(backtestFacts) },
-      write: (ctx, { body }) =>
-        previewAutomation(ctx, { conditions: {}, issues: null, ...body }, runtime),
+      responses: { 202: AutomationBacktest },
+      write: (ctx, { body }) => previewAutomation(ctx, { conditions: {}, issues: null, ...body }, runtime),
     }),
     defineRoute({
       ...write,
@@ -175,7 +164,8 @@ function stateRoutes(runtime: RuleRuntime): Route[] {
       path: '/api/v1/automations/{id}/enable',
       name: 'automations.enable',
       summary: 'Enable an automation',
-      description: 'It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true.',
+      description:
+        'It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true.',
       body: Enable,
       example: { force: true },
       errors: ['conflict', 'forbidden'],
@@ -279,4 +269,3 @@ function runRoutes(runtime: RuleRuntime): Route[] {
     }),
   ];
 }
-

@@ -7,6 +7,7 @@ import type { CheckFilter } from '../../kernel/resource/filter/filtering.ts';
 import type { FilterFields } from '../../platform/lib/filter/filter.ts';
 import type { Directory } from '../../kernel/context.ts';
 import type { Op } from '../../platform/store/store.ts';
+import type { AutomationBacktest } from './contract.ts';
 import type { Automation } from './model.ts';
 
 /** Issue to run on; absent for an automation that selects issues. */
@@ -26,9 +27,7 @@ export interface RuleRuntime {
     ctx: Context,
     automation: Automation,
     days?: number,
-  ): Promise<{ readonly id: string; readonly status: string; readonly ops: readonly Op[] }>;
-  /** Returns null if the backtest is no longer stored. */
-  backtestStatus(ctx: Context, id: string): Promise<string | null>;
+  ): Promise<{ readonly backtest: AutomationBacktest; readonly ops: readonly Op[] }>;
   /** Response schemas of `run`, by status. */
   readonly runResponses: Readonly<Record<200 | 202, TSchema>>;
   /** Response schema of `simulate`. */

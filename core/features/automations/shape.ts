@@ -88,10 +88,19 @@ const on = optional(Type.Enum([...targets]));
 const member = line(254, 'Id, name or e-mail address of a member.');
 
 const actions = {
-  set: Closed({ type: literal('set'), on, fields: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }) }),
+  set: Closed({
+    type: literal('set'),
+    on,
+    fields: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }),
+  }),
   add: Closed({ type: literal('add'), on, field: Type.Enum(['labels']), values: list(template, 50) }),
   remove: Closed({ type: literal('remove'), on, field: Type.Enum(['labels']), values: list(template, 50) }),
-  move: Closed({ type: literal('move'), on, team: line(80, 'Key of a team.'), state: optional(line(80, 'Name of a state.')) }),
+  move: Closed({
+    type: literal('move'),
+    on,
+    team: line(80, 'Key of a team.'),
+    state: optional(line(80, 'Name of a state.')),
+  }),
   comment: Closed({ type: literal('comment'), on, body: template, once: optional(Type.Boolean()) }),
   create: Closed({
     type: literal('create'),
@@ -176,7 +185,11 @@ export function requireShape(parts: RuleParts): asserts parts is RuleParts & Rul
 /** Returns the parts of a stored rule. */
 export const ruleOf = (parts: RuleParts): Rule => parts as unknown as Rule;
 
-function checkTyped(part: unknown, at: string, checks: Readonly<Record<string, (value: unknown) => void>>): void {
+function checkTyped(
+  part: unknown,
+  at: string,
+  checks: Readonly<Record<string, (value: unknown) => void>>,
+): void {
   const { type } = (part ?? {}) as { readonly type?: unknown };
   const types = Object.keys(checks);
   if (typeof type !== 'string' || !Object.hasOwn(checks, type))
@@ -193,7 +206,10 @@ export function below<T>(at: string, check: () => T): T {
     return check();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error;
-    const details = error.details.map((detail) => ({ ...detail, path: detail.path ? `${at}.${detail.path}` : at }));
+    const details = error.details.map((detail) => ({
+      ...detail,
+      path: detail.path ? `${at}.${detail.path}` : at,
+    }));
     const first = error.details[0]?.path ?? '';
     const message = error.message.startsWith(`${first || 'body'}: `)
       ? `${details[0]?.path ?? at}: ${error.message.slice((first || 'body').length + 2)}`

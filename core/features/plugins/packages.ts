@@ -22,12 +22,18 @@ const folder = join(import.meta.dir, '../../../plugins');
 /** Folder and entry of the plugin that is shipped for `POST /triage` only, and cannot be installed by name. */
 export const publicTriage = 'auto-triage/general';
 
+/** Folder of the plugin that runs automations, which cannot be installed by name. */
+export const rulesPlugin = 'automations';
+
+/** Names by which first-party plugins are installed. */
 export function firstPartyNames(): string[] {
-  if (embedded) return Object.keys(embedded.plugins()).filter((name) => name !== publicTriage);
-  return readdirSync(folder).filter((entry) => existsSync(join(folder, entry, 'plugin.ts')));
+  const names = embedded
+    ? Object.keys(embedded.plugins())
+    : readdirSync(folder).filter((entry) => existsSync(join(folder, entry, 'plugin.ts')));
+  return names.filter((name) => name !== publicTriage && name !== rulesPlugin);
 }
 
-/** @param name one of `firstPartyNames`, or `publicTriage` */
+/** @param name one of `firstPartyNames`, `publicTriage` or `rulesPlugin` */
 export async function packFirstParty(name: string): Promise<PluginPackage> {
   if (embedded) return parsePackage(JSON.stringify(embedded.plugins()[name]));
   const [plugin = '', entry] = name.split('/');

@@ -192,35 +192,18 @@ function routesOf(
     baseUrl: services.baseUrl,
   };
   const actionWork = { app, queue: runs, ends, isActive: runner.isActive, usage };
+  const ruleWork = { ...actionWork, backtests, stateOps, storeWork: consumer.storeWork };
   const installRules = { ...rules, codeStored: registry.codeStored, stateOps };
   return [
     ...installRoutes(installRules),
     ...versionRoutes(installRules),
     ...trialRoutes({ ...rules, backtests, shadows, source: registry.source }),
-    ...runRoutes({
-      queue: runs,
-      isActive: runner.isActive,
-      async deferredBy(scope, installId) {
-        const install = await registry.active(scope, installId);
-        return install ? deferringBudget(usage, scope, install) : null;
-      },
-      stopAttempt(runId) {
-        runner.stopAttempt(runId);
-        ends.note(runId);
-      },
-      storeWork: consumer.storeWork,
-    }),
+    ...runRoutes(runWorkOf(deps, { runner, ends, runs, consumer })),
     ...recorderRoutes(createReplayRun(deps)),
     ...budgetRoutes(usage),
     ...backfillRoutes(backfills),
     ...actionRoutes(actionWork),
-    ...automationRoutes(
-      createRuleRuntime(
-        attemptDeps,
-        { ...actionWork, backtests, stateOps, storeWork: consumer.storeWork },
-        { ...rules, checkTemplate },
-      ),
-    ),
+    ...automationRoutes(createRuleRuntime(attemptDeps, ruleWork, { ...rules, checkTemplate })),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),
     trailRoute(undoModels),
@@ -236,6 +219,25 @@ function routesOf(
     ...secretRoutes,
     ...proposalRoutes(app, { committer, sources, storeForUndo: storeChangesOps }),
   ];
+}
+
+function runWorkOf(
+  { registry, usage }: PluginDeps,
+  { runner, ends, runs, consumer }: Pick<PluginWorkers, 'runner' | 'ends' | 'runs' | 'consumer'>,
+): Parameters<typeof runRoutes>[0] {
+  return {
+    queue: runs,
+    isActive: runner.isActive,
+    async deferredBy(scope, installId) {
+      const install = await registry.active(scope, installId);
+      return install ? deferringBudget(usage, scope, install) : null;
+    },
+    stopAttempt(runId) {
+      runner.stopAttempt(runId);
+      ends.note(runId);
+    },
+    storeWork: consumer.storeWork,
+  };
 }
 
 /**
@@ -269,19 +271,8 @@ interface PluginWorkers {
  */
 function createWorkers(deps: PluginDeps): PluginWorkers {
   const { clock, registry } = deps;
-  const { store, ids, log } = deps.services;
-  const stateOps: StateOps = (install, { scope }) => [
-    ...oneTimeJobsAfterOps(scope, install),
-    ...routesAfterOps(scope, install),
-    ...schedules.opsFor(install, { scope }),
-    // Events that happened while an automation did not run are not delivered later.
-    ...(install.rule
-      ? ruleTimerOps(scope, install.rule, clock.nowMs())
-      : backfillOps(backfills, scope, install, {
-          backfillId: ids.next(idPrefixes.gap),
-          nowMs: clock.nowMs(),
-        })),
-  ];
+  const { store, log } = deps.services;
+  const stateOps = stateOpsOf(deps, () => ({ schedules, backfills }));
   const attemptDeps = attemptDepsOf(deps);
   const queueOptions = queueOptionsOf(deps);
   const ends = createRunEnds(clock);
@@ -335,6 +326,26 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
 /** Loads the template engine on first use, because a start does not need it. */
 const checkTemplate = async (text: string): Promise<string | null> =>
   (await import('../../../plugins/automations/template.ts')).checkTemplate(text);
+
+/** Returns the ops that follow a change of the state of an install. */
+function stateOpsOf(
+  { clock, services: { ids } }: PluginDeps,
+  queues: () => Pick<PluginWorkers, 'schedules' | 'backfills'>,
+): StateOps {
+  return (install, { scope }) => {
+    const { schedules, backfills } = queues();
+    const nowMs = clock.nowMs();
+    return [
+      ...oneTimeJobsAfterOps(scope, install),
+      ...routesAfterOps(scope, install),
+      ...schedules.opsFor(install, { scope }),
+      // Events that happened while an automation did not run are not delivered later.
+      ...(install.rule
+        ? ruleTimerOps(scope, install.rule, nowMs)
+        : backfillOps(backfills, scope, install, { backfillId: ids.next(idPrefixes.gap), nowMs })),
+    ];
+  };
+}
 
 /** If the clock is set back, only the due times of the work itself move. */
 const moveNothingElse = (): Op[] => [];

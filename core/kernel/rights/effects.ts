@@ -41,6 +41,7 @@ export const effectTable = {
     app: true,
     operations: {
       'plugins.call-action': 'if the manifest names hosts or secrets',
+      'automations.run': 'if an action of the automation sends requests',
       'proposals.rerun': 'for a proposal of a plugin, if the manifest names hosts or secrets',
       'proposals.approve':
         'for a proposal of a plugin whose base has changed, if the manifest names hosts or secrets',
@@ -66,13 +67,18 @@ export const effectTable = {
       'runs.retry': 'always',
       'plugins.catch-up': 'always',
       'plugins.open-route': 'always',
+      'automations.open-webhook': 'by the owner of the automation or an admin',
       'plugins.begin-shadow': 'always',
     },
   },
   'plugin-secrets': {
     doc: 'Setting and deleting secrets of plugins. Their values cannot be read',
     ...nobodyElse,
-    operations: { 'plugins.secrets.set': 'always', 'plugins.secrets.delete': 'always' },
+    operations: {
+      'plugins.secrets.set': 'always',
+      'plugins.secrets.delete': 'always',
+      'automation-hosts.set-secret': 'always',
+    },
   },
   recordings: {
     doc: 'Recordings of runs: input, calls and responses',
@@ -96,6 +102,8 @@ export const effectTable = {
       'issues.trail': hiddenWithout,
       'plugins.call-action': `${hiddenWithout}; the caller of an action sees its result`,
       'plugins.action-run': `${hiddenWithout}; the caller of the action sees its result`,
+      'automations.run': `${hiddenWithout}; the caller sees the result`,
+      'automations.simulate': 'with the rights of the caller: lines about unmet conditions',
     },
   },
   kv: {
@@ -148,6 +156,7 @@ export const effectTable = {
       'oauth-apps.create': 'always',
       'oauth-apps.rotate-secret': 'always',
       'plugins.open-route': 'always',
+      'automations.open-webhook': 'by the owner of the automation or an admin',
     },
   },
   'webhook-requests': {

@@ -40,7 +40,10 @@ export async function automationOperations({ app, did }: Setting): Promise<void>
   await did('automations.health', `${one}/health`);
   const { id: copyId } = await did('automations.duplicate', `${one}/duplicate`, { name: 'Another' });
   await did('automations.disable', `${one}/disable`);
-  await did('automations.update', `${rules}/${copyId}`, { trigger: { type: 'webhook' }, issues: { filter: {} } });
+  await did('automations.update', `${rules}/${copyId}`, {
+    trigger: { type: 'webhook' },
+    issues: { filter: {} },
+  });
   await did('automations.open-webhook', `${rules}/${copyId}/webhook`);
   await did('automations.close-webhook', `${rules}/${copyId}/webhook`);
   await did('automations.delete', `${rules}/${copyId}`);

@@ -29,7 +29,12 @@ test('a new rule is paused, has a backtest, and runs only once it is enabled', a
     cause: { onBehalfOf: { id: app.workspace.userId } },
   });
   const ran = data.findLast(({ type }: { type: string }) => type === 'automation.run');
-  expect(ran.data).toMatchObject({ installId: rule.id, ruleId: rule.id, pluginId: 'automations', pluginVersion: '1' });
+  expect(ran.data).toMatchObject({
+    installId: rule.id,
+    ruleId: rule.id,
+    pluginId: 'automations',
+    pluginVersion: '1',
+  });
   await app.call('DELETE', `${v1}/automations/${rule.id}`);
 });
 

@@ -200,24 +200,28 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
 
 const gateways = new WeakMap<App, HostGateway>();
 
-/** Reads the target through the API with the rights that caller and plugin have in common. */
+/**
+ * Reads the target through the API with the rights that caller and plugin have in common.
+ * @param at path of the target in the request
+ */
 export async function targetOf(
   ctx: Context,
   install: Install,
   kind: 'issue' | 'project' | 'none',
   id: string | undefined,
   work: Pick<ActionWork, 'app'>,
+  at = 'target',
 ): Promise<unknown> {
   if (kind === 'none') {
     if (id !== undefined)
-      throw invalidField('target', 'unknown_field', {
+      throw invalidField(at, 'unknown_field', {
         why: 'The action has no target.',
         fix: 'Remove `target`.',
       });
     return null;
   }
   if (id === undefined)
-    throw invalidField('target', 'required', {
+    throw invalidField(at, 'required', {
       why: `The action needs ${kind === 'issue' ? 'an issue' : 'a project'} as its target.`,
       fix: 'Add `target` with its id.',
     });
@@ -235,7 +239,7 @@ export async function targetOf(
   });
   if (!outcome.error) return JSON.parse(outcome.body) as unknown;
   if (outcome.error.code === 'not_found')
-    throw invalidField('target', 'not_found', {
+    throw invalidField(at, 'not_found', {
       why: `The ${kind} ${id} does not exist, or is not visible to both you and the plugin.`,
       fix: 'Use another id.',
     });

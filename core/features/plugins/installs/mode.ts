@@ -8,8 +8,8 @@ import { ApiError } from '../../../platform/lib/errors/errors.ts';
 export const probationRuns = 20;
 
 /** Returns the message about a probation, with the ways to end it. */
-export function probationSentence({ id, pluginId, probationLeft, rule }: Install): string {
-  if (rule) return probationMessage(id, probationLeft);
+export function probationSentence({ pluginId, probationLeft, rule }: Install): string {
+  if (rule) return probationMessage(probationLeft);
   const missing = probationLeft === 1 ? '1 more run' : `${probationLeft} more runs`;
   return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugins update ${pluginId} --no-probation\` (API: \`"probation": false\`).`;
 }

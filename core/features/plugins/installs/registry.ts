@@ -19,6 +19,8 @@ import { tenantStatement, type SqlRow } from '../../../platform/store/statement.
 import type { Scope, Store } from '../../../platform/store/store.ts';
 import type { PluginRuntimeOptions } from '../deps.ts';
 import { field } from '../../fields/contract.ts';
+import { member } from '../../people/contract.ts';
+import type { Directory } from '../../../kernel/context.ts';
 import { installOfRule, rulesPackage } from './rules.ts';
 import { byTypeOf, isTestable, unsubscribed, type ByType, type Subscription } from './subscriptions.ts';
 import {
@@ -69,12 +71,12 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
   const { store, log } = options.services;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
-    kinds: new Set([installModel.name, automationModel.name, automationHost.name, field.name]),
+    kinds: new Set([installModel.name, automationModel.name, automationHost.name, field.name, member.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
       const plugins = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
-      const installs = [...plugins, ...(await rulesIn(store, scope, filterFields))];
+      const installs = [...plugins, ...(await rulesIn(store, scope, directory, filterFields))];
       const past = await readPastSubscriptions<InstallSubscription>(store, scope, consumerName);
       return {
         installs: new Map(installs.map((install) => [install.id, install])),
@@ -107,6 +109,7 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
 async function rulesIn(
   store: Store,
   scope: Scope,
+  { members }: Directory,
   filterFields: (type: string) => FilterFields,
 ): Promise<Install[]> {
   const rules = (await store.read(scope, activeRules)).map(automationModel.fromRow);
@@ -114,7 +117,7 @@ async function rulesIn(
   const shared = await rulesPackage();
   const canFilter: CanFilter = (type, filter) => isTestable(filter, filterFields(type));
   const hosts = await readHosts(store, scope);
-  return rules.map((rule) => installOfRule(rule, shared, { canFilter, hosts }));
+  return rules.map((rule) => installOfRule(rule, shared, { canFilter, hosts, members }));
 }
 
 const sourceCharsMax = 32 * 1024 * 1024;

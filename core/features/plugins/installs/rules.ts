@@ -12,18 +12,16 @@ import {
   settingsOf,
   subscriptionsOf,
   type Automation,
-  type CanFilter,
+  type Compiling,
   type Hosts,
   type Rule,
 } from '../../automations/index.ts';
 import { automation } from '../../automations/contract.ts';
 import { openHostSecret } from '../../automation-hosts/index.ts';
 import type { Scope } from '../../../platform/store/store.ts';
-import { packFirstParty } from '../packages.ts';
+import { packFirstParty, rulesPlugin } from '../packages.ts';
 import { installModel, type Install } from './model.ts';
 
-/** Folder of the plugin that runs all rules, and its id in runs and events. */
-export const rulesPlugin = 'automations';
 /** Id of the isolates that the rules of a workspace share. */
 const isolateOfRules = 'rules';
 /** Isolates of a workspace among which the runs of rules are divided by issue. */
@@ -39,12 +37,8 @@ export const isRuleId = (id: string): boolean => id.startsWith(`${automation.id}
 /** Returns the id of the isolates that run an install. */
 export const isolateOf = ({ id, rule }: Install): string => (rule ? isolateOfRules : id);
 
-export interface Compiling {
-  readonly canFilter: CanFilter;
-  readonly hosts: Hosts;
-}
-
-const plainly: Compiling = { canFilter: () => false, hosts: new Map() };
+/** Facts that suffice for the rights and the name of a rule. */
+const plainly: Compiling = { canFilter: () => false, hosts: new Map(), members: new Map() };
 
 /** Returns the install that runs an automation. */
 export function installOfRule(
@@ -60,7 +54,7 @@ export function installOfRule(
     sha256,
     manifest: own,
     grant: Object.keys(own.scopes ?? {}),
-    settings: settingsOf(rule, compiling.canFilter, compiling.hosts),
+    settings: settingsOf(rule, compiling),
     mode: rule.mode,
     modes: {},
     state: stateOf(rule),
@@ -86,7 +80,11 @@ function stateOf({ state }: Automation): Install['state'] {
   return state === 'paused' || state === 'suspended' ? 'paused_by_admin' : state;
 }
 
-function manifestOf(automation: Automation, shared: PluginManifest, { canFilter, hosts }: Compiling): PluginManifest {
+function manifestOf(
+  automation: Automation,
+  shared: PluginManifest,
+  { canFilter, hosts }: Compiling,
+): PluginManifest {
   const rule = ruleOf(automation);
   const { routes = {}, ...rest } = shared;
   return {
@@ -103,11 +101,17 @@ function manifestOf(automation: Automation, shared: PluginManifest, { canFilter,
   };
 }
 
-function schedulesOf({ trigger }: Rule, { schedules = {} }: PluginManifest): PluginManifest['schedules'] & object {
+function schedulesOf(
+  { trigger }: Rule,
+  { schedules = {} }: PluginManifest,
+): PluginManifest['schedules'] & object {
   const { [scheduleName]: scheduled, ...others } = schedules;
   if (trigger.type !== 'schedule' || !scheduled) return others;
   const { cron, timeZone } = trigger;
-  return { ...others, [scheduleName]: { ...scheduled, cron, ...(timeZone === undefined ? {} : { timeZone }) } };
+  return {
+    ...others,
+    [scheduleName]: { ...scheduled, cron, ...(timeZone === undefined ? {} : { timeZone }) },
+  };
 }
 
 /** Returns the parts of the manifest that permit requests to the hosts that a rule names. */
@@ -117,7 +121,12 @@ function outsideOf(rule: Rule, hosts: Hosts): Pick<PluginManifest, 'net' | 'secr
   const secrets = used.flatMap(({ origin, secret, header, format }): [string, SecretRequest][] =>
     secret === null
       ? []
-      : [[secret, { hosts: [origin], header: header ?? 'authorization', ...(format === null ? {} : { format }) }]],
+      : [
+          [
+            secret,
+            { hosts: [origin], header: header ?? 'authorization', ...(format === null ? {} : { format }) },
+          ],
+        ],
   );
   return {
     net: used.map(({ origin, path }) => ({

@@ -1,8 +1,18 @@
 // Subscriptions of installs by event type. An index by the equality terms of their filters finds the few that an
 // event can match, so that an event costs the same with one or hundreds of other automations.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
-import { parseFilter, type Filter, type FilterFields, type FilterValue } from '../../../platform/lib/filter/filter.ts';
-import { createSearched, equalityOf, passesOf, type Passes } from '../../../platform/lib/filter/filter-match.ts';
+import {
+  parseFilter,
+  type Filter,
+  type FilterFields,
+  type FilterValue,
+} from '../../../platform/lib/filter/filter.ts';
+import {
+  createSearched,
+  equalityOf,
+  passesOf,
+  type Passes,
+} from '../../../platform/lib/filter/filter-match.ts';
 import type { Rights } from '../../../kernel/rights/rights.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import type { Log } from '../../../platform/lib/log.ts';

@@ -7,7 +7,15 @@ import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { short } from '../../../kernel/changes/change.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
-import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../../platform/lib/schema.ts';
+import {
+  Closed,
+  described,
+  enumeration,
+  idOf,
+  namedSchema,
+  nullable,
+  time,
+} from '../../../platform/lib/schema.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Automation } from '../../automations/index.ts';
@@ -46,7 +54,11 @@ const write = Closed({ value: value('Value that was written.'), at: at('Time of 
 export const AutomationHealth = namedSchema(
   'AutomationHealth',
   Closed({
-    basis: enumeration('HealthBasis', ['runs', 'backtest'], 'Source of the conflicts: runs, or the backtest.'),
+    basis: enumeration(
+      'HealthBasis',
+      ['runs', 'backtest'],
+      'Source of the conflicts: runs, or the backtest.',
+    ),
     days: count('Number of days that the figures cover.'),
     lastRunAt: nullable(at('Time of the last run; null if it never ran.')),
     lastActedAt: nullable(at('Time of the last run that changed something; null if none did.')),
@@ -66,7 +78,7 @@ export const AutomationHealth = namedSchema(
         share: nullable(Type.Number({ description: 'Overruled share; null without changes.' })),
         examples: Type.Array(
           Closed({
-            issue,
+            issue: described(issue, 'Issue of the change.'),
             field: Type.String({ description: 'Name of the field.' }),
             set: value('Value that the automation set.'),
             now: value('Value that the person set.'),
@@ -106,10 +118,17 @@ export const AutomationHealth = namedSchema(
     waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),
     conflicts: Type.Array(
       Closed({
-        with: party,
+        with: described(party, 'Other writer.'),
         field: Type.String({ description: 'Name of the field that both wrote.' }),
         count: count('Number of issues on which both wrote the field within a day.'),
-        example: Closed({ issue, ours: write, theirs: write }, { description: 'Example of a conflict.' }),
+        example: Closed(
+          {
+            issue: described(issue, 'Issue of the conflict.'),
+            ours: described(write, 'Write of the automation.'),
+            theirs: described(write, 'Write of the other writer.'),
+          },
+          { description: 'Example of a conflict.' },
+        ),
       }),
       { description: 'Writers of the same field of the same issue within a day.' },
     ),
@@ -161,30 +180,42 @@ export async function healthOf(
   const writes = await writesOfRuns(ctx, runs, id);
   const foreseen = writes.length === 0 ? await writesOfBacktest(ctx, automation) : null;
   const seen = await lookAround(ctx, automation, foreseen ?? writes);
-  const [today] = await ctx.store.read(ctx.scope, usageToday, { id, day: dayOf(now) });
   const spent = automation.state === 'active' ? await usage.spent(ctx.scope, install) : null;
   return {
     basis: foreseen ? 'backtest' : 'runs',
     days: healthDays,
     lastRunAt: isoTime(runs[0]?.created_at ?? null),
     lastActedAt: isoTime(runs.find(hasActed)?.created_at ?? null),
-    runs: {
-      total: runs.length,
-      acted: runs.filter(hasActed).length,
-      proposed: runs.filter(({ status }) => status === 'proposed').length,
-      failed: runs.filter(({ status }) => status === 'dead').length,
-    },
+    runs: countsOf(runs),
     overruled: await overruledOf(ctx, automation, foreseen ? [] : writes, seen),
     failures: failuresOf(runs),
-    loops: runs.flatMap((run) => {
-      const error = errorOf(run);
-      if (!error?.code.startsWith('loop_')) return [];
-      return [{ message: error.message, at: isoTime(run.created_at), runId: run.id }];
-    }),
-    usage: { runs: today?.runs ?? 0, cpuMs: today?.cpu_ms ?? 0 },
+    loops: loopsOf(runs),
+    usage: await usageOf(ctx, id),
     waitsFor: showSpent(spent),
     conflicts: seen.conflicts,
   };
+}
+
+function countsOf(runs: readonly HealthRun[]): AutomationHealth['runs'] {
+  const ofStatus = (status: string): number => runs.filter((run) => run.status === status).length;
+  return {
+    total: runs.length,
+    acted: runs.filter(hasActed).length,
+    proposed: ofStatus('proposed'),
+    failed: ofStatus('dead'),
+  };
+}
+
+const loopsOf = (runs: readonly HealthRun[]): AutomationHealth['loops'] =>
+  runs.flatMap((run) => {
+    const error = errorOf(run);
+    if (!error?.code.startsWith('loop_')) return [];
+    return [{ message: error.message, at: isoTime(run.created_at), runId: run.id }];
+  });
+
+async function usageOf(ctx: Context, id: string): Promise<AutomationHealth['usage']> {
+  const [today] = await ctx.store.read(ctx.scope, usageToday, { id, day: dayOf(ctx.nowMs()) });
+  return { runs: today?.runs ?? 0, cpuMs: today?.cpu_ms ?? 0 };
 }
 
 const eventsOf = ({ events_json: text }: HealthRun) => JSON.parse(text) as { id: string; type: string }[];
@@ -228,8 +259,8 @@ function writesIn({ data, createdAt, sequence, entityId }: EventRow): Write[] {
   }));
 }
 
-async function writesOfBacktest(ctx: Context, { backtestId: id }: Automation): Promise<Write[] | null> {
-  const row = id === null ? undefined : await ctx.store.readOne(ctx.scope, findBacktest, { id });
+async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise<Write[] | null> {
+  const row = backtest && (await ctx.store.readOne(ctx.scope, findBacktest, { id: backtest.id }));
   if (!row?.report_json) return null;
   const { effects } = JSON.parse(row.report_json) as BacktestReport;
   return effects.slice(0, writesMax).map(({ issueId, field, wouldBe, at: time, sequence }) => ({
@@ -241,6 +272,12 @@ async function writesOfBacktest(ctx: Context, { backtestId: id }: Automation): P
   }));
 }
 
+interface Reversal {
+  /** Identifies the write of the automation. */
+  readonly key: string;
+  readonly example: AutomationHealth['overruled']['examples'][number];
+}
+
 interface Surroundings {
   readonly conflicts: AutomationHealth['conflicts'];
   readonly reversed: AutomationHealth['overruled']['examples'];
@@ -248,9 +285,13 @@ interface Surroundings {
 }
 
 /** Reads the events around the writes of an automation, once per issue. */
-async function lookAround(ctx: Context, automation: Automation, writes: readonly Write[]): Promise<Surroundings> {
+async function lookAround(
+  ctx: Context,
+  automation: Automation,
+  writes: readonly Write[],
+): Promise<Surroundings> {
   const conflicts = new Map<string, AutomationHealth['conflicts'][number] & { issues: Set<string> }>();
-  const reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[] = [];
+  const reversed: Reversal[] = [];
   for (const [issueId, own] of Map.groupBy(writes, (one) => one.issue.id)) {
     const first = Math.min(...own.map(({ sequence }) => sequence));
     const page = await pageOfSubject(ctx.store, ctx.scope, issueId, Math.max(0, first - sequencesBefore), {
@@ -265,8 +306,11 @@ async function lookAround(ctx: Context, automation: Automation, writes: readonly
       }
   }
   return {
-    conflicts: [...conflicts.values()].map(({ issues, ...conflict }) => ({ ...conflict, count: issues.size })),
-    reversed: reversed.slice(0, examplesMax).map(({ key: _, ...example }) => example),
+    conflicts: [...conflicts.values()].map(({ issues, ...conflict }) => ({
+      ...conflict,
+      count: issues.size,
+    })),
+    reversed: reversed.slice(0, examplesMax).map(({ example }) => example),
     reversedCount: new Set(reversed.map(({ key }) => key)).size,
   };
 }
@@ -297,27 +341,16 @@ function noteConflict(
 }
 
 /** A person who sets another value within the window overrules the automation. */
-function noteReversal(
-  reversed: (AutomationHealth['overruled']['examples'][number] & { key: string })[],
-  one: Write,
-  event: EventRow,
-  { stepDown }: Automation,
-): void {
+function noteReversal(reversed: Reversal[], one: Write, event: EventRow, { stepDown }: Automation): void {
   const { actor, data, createdAt, sequence } = event;
   const isPerson = actor.kind === 'user' || actor.kind === 'api_key';
   if (!isPerson || sequence <= one.sequence || createdAt > one.atMs + stepDown.days * dayMs) return;
   const key = `${one.issue.id} ${one.field} ${one.sequence}`;
   if (reversed.some((known) => known.key === key)) return;
   if (JSON.stringify(data[one.field]) === JSON.stringify(one.value)) return;
-  reversed.push({
-    key,
-    issue: one.issue,
-    field: one.field,
-    set: short(one.value),
-    now: short(data[one.field]),
-    by: actor.name,
-    at: isoTime(createdAt),
-  });
+  const [set, now] = [short(one.value), short(data[one.field])];
+  const example = { issue: one.issue, field: one.field, set, now, by: actor.name, at: isoTime(createdAt) };
+  reversed.push({ key, example });
 }
 
 async function overruledOf(

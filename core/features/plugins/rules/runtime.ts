@@ -6,7 +6,13 @@ import { Closed, namedSchema, nullable } from '../../../platform/lib/schema.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
-import { readHosts, ruleOf, type Automation, type CanFilter, type RuleRuntime } from '../../automations/index.ts';
+import {
+  readHosts,
+  ruleOf,
+  type Automation,
+  type CanFilter,
+  type RuleRuntime,
+} from '../../automations/index.ts';
 import type { AttemptDeps } from '../deps.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
@@ -35,10 +41,13 @@ const Simulation = namedSchema(
     effects: Type.Array(RunEffectResponse, { description: 'Effects that the run would have.' }),
     logs: Type.Array(LogLine, { description: 'Lines that explain unmet conditions.' }),
     error: nullable(
-      Closed({
-        code: Type.String({ description: 'Error code.' }),
-        message: Type.String({ description: 'Error message.' }),
-      }),
+      Closed(
+        {
+          code: Type.String({ description: 'Error code.' }),
+          message: Type.String({ description: 'Error message.' }),
+        },
+        { description: 'Error of the run; null without a failure.' },
+      ),
     ),
   }),
 );
@@ -65,7 +74,8 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
     const canFilter: CanFilter = (type, filter) =>
       isTestable(filter, checks.filterFields(type, ctx.directory));
     const hosts = await readHosts(ctx.store, ctx.scope);
-    return installOfRule(automation, await rulesPackage(), { canFilter, hosts });
+    const { members } = ctx.directory;
+    return installOfRule(automation, await rulesPackage(), { canFilter, hosts, members });
   };
   return {
     ...checks,
@@ -82,9 +92,7 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
     },
     closeWebhook: async (ctx, automation, ifMatch) =>
       closeRoute(ctx, await installOf(ctx, automation), webhookRoute, ifMatch),
-    stateOps: async (ctx, after) => [
-      ...work.stateOps(await installOf(ctx, after), ctx),
-    ],
+    stateOps: async (ctx, after) => [...work.stateOps(await installOf(ctx, after), ctx)],
     async backtest(ctx, automation, days = backtestDays) {
       const install = await installOf(ctx, automation);
       const { manifest, sha256, grant, settings } = install;
@@ -92,33 +100,19 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
       const since = new Date(ctx.nowMs() - days * dayMs).toISOString();
       const window = await windowOf(ctx, { since });
       const set = await queued(ctx, { install, versions: [version], runs: null, window }, work);
-      const { id, status } = set.body as { readonly id: string; readonly status: string };
-      return { id, status, ops: [...(await endOpenOps(ctx, automation, work.backtests)), ...(set.ops ?? [])] };
+      const { id } = set.body as { readonly id: string };
+      const ops = [...(await endOpenOps(ctx, automation, work.backtests)), ...(set.ops ?? [])];
+      return { backtest: { id, status: 'queued' }, ops };
     },
-    backtestStatus: async (ctx, id) =>
-      (await ctx.store.readOne(ctx.scope, findBacktest, { id }))?.status ?? null,
     async run(ctx, automation, { issue }) {
       const { handler, target } = calledOf(automation, issue);
-      return callActionOf(ctx, await installOf(ctx, automation), handler, target, work);
+      const install = await installOf(ctx, automation);
+      if (issue !== undefined) await targetOf(ctx, install, 'issue', issue, work, 'issue');
+      return callActionOf(ctx, install, handler, target, work);
     },
     async simulate(ctx, automation, { issue }) {
       const install = { ...(await installOf(ctx, automation)), state: 'active' as const };
-      const { handler, target } = calledOf(automation, issue);
-      const kind = handler === 'run' ? 'issue' : 'none';
-      const input: RunInput = {
-        event: {
-          action: handler,
-          target: await targetOf(ctx, install, kind, target.target, work),
-          input: {},
-          caller: ctx.actor,
-        },
-        caller: callerOf(ctx),
-      };
-      return {
-        changes: [],
-        body: { effects: [], logs: [], error: null },
-        completed: async () => ({ body: await simulated(deps, ctx, install, handler, input) }),
-      } satisfies ChangeSet;
+      return simulationOf(deps, ctx, install, calledOf(automation, issue), work);
     },
   };
 }
@@ -136,8 +130,8 @@ function webhookOf(install: Install): Install {
 }
 
 /** Ends an open backtest of an earlier revision. */
-async function endOpenOps(ctx: Context, { backtestId: id }: Automation, backtests: Backtests) {
-  const row = id === null ? undefined : await ctx.store.readOne(ctx.scope, findBacktest, { id });
+async function endOpenOps(ctx: Context, { backtest }: Automation, backtests: Backtests) {
+  const row = backtest && (await ctx.store.readOne(ctx.scope, findBacktest, { id: backtest.id }));
   if (!row || row.finished_at !== null) return [];
   return [
     endBacktestOp(ctx.scope, row.id, { status: 'canceled', now: ctx.nowMs() }),
@@ -151,6 +145,28 @@ function calledOf(automation: Automation, issue: string | undefined) {
   if (ruleOf(automation).issues === null)
     throw invalidField('issue', 'required', 'Give the id or identifier of an issue, such as ENG-1.');
   return { handler: 'start', target: {} };
+}
+
+async function simulationOf(
+  deps: AttemptDeps,
+  ctx: Context,
+  install: Install,
+  { handler, target }: ReturnType<typeof calledOf>,
+  work: RuleWork,
+): Promise<ChangeSet> {
+  const kind = handler === 'run' ? 'issue' : 'none';
+  const event = {
+    action: handler,
+    target: await targetOf(ctx, install, kind, target.target, work, 'issue'),
+    input: {},
+    caller: ctx.actor,
+  };
+  const input: RunInput = { event, caller: callerOf(ctx) };
+  return {
+    changes: [],
+    body: { effects: [], logs: [], error: null },
+    completed: async () => ({ body: await simulated(deps, ctx, install, handler, input) }),
+  };
 }
 
 async function simulated(
@@ -179,12 +195,18 @@ async function simulated(
   );
   const authorized = await inputNow(ctx.store, scope, run, { install, nowMs: ctx.nowMs() });
   if (authorized && 'refused' in authorized)
-    throw new ApiError('forbidden', authorized.refused === 'caller_gone' ? undefined : authorized.refused.ownerLost);
+    throw new ApiError(
+      'forbidden',
+      authorized.refused === 'caller_gone' ? undefined : authorized.refused.ownerLost,
+    );
   const attempts = createAttempts(deps);
   const { signal } = new AbortController();
   try {
     const { outcome, staged } = await uninterrupted(signal, () =>
-      attempts.make({ run, event: undefined, input: authorized, signal, item: { scope } }, { ...install, mode: 'simulate' }),
+      attempts.make(
+        { run, event: undefined, input: authorized, signal, item: { scope } },
+        { ...install, mode: 'simulate' },
+      ),
     );
     const { logs } = usageOf(outcome);
     if (outcome.status !== 'succeeded')

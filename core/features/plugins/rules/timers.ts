@@ -31,7 +31,11 @@ const issuesPerFiring = 50;
 const watchEveryMs = dayMs;
 
 /** Returns the ops that set the timers of an automation to its state. */
-export function ruleTimerOps(scope: Scope, { id, state, deletedAt, ...parts }: Automation, nowMs: number): Op[] {
+export function ruleTimerOps(
+  scope: Scope,
+  { id, state, deletedAt, ...parts }: Automation,
+  nowMs: number,
+): Op[] {
   const isActive = state === 'active' && deletedAt === null;
   const isDue = isActive && ruleOf(parts).trigger.type === 'unchanged';
   return [
@@ -52,17 +56,25 @@ const nextChange = tenantStatement<{ updated_at: number | null }>(
    WHERE workspace_id = :ws AND deleted_at IS NULL AND updated_at > :after`,
 );
 
+type ActiveRule =
+  | { readonly install: Install; readonly rule: Automation }
+  | { readonly install?: undefined; readonly rule?: undefined };
+
+async function activeRule(ctx: Context, id: string): Promise<ActiveRule> {
+  const install = await findInstall(ctx, id);
+  if (!install?.rule || install.state !== 'active' || install.deletedAt !== null) return {};
+  return { install, rule: install.rule };
+}
+
 /** Fires rules with the trigger `unchanged`. @param runs queue of the runs of installs */
 export function createDueTimer(runs: () => WorkQueue): DueTimer {
   return {
     name: dueName,
     isSetBy,
     async fire(ctx, id) {
-      const install = await findInstall(ctx, id);
-      const rule = install?.rule;
-      if (!install || !rule || install.state !== 'active' || install.deletedAt !== null) return nothing;
-      const { trigger, conditions } = ruleOf(rule);
-      if (trigger.type !== 'unchanged') return nothing;
+      const { install, rule } = await activeRule(ctx, id);
+      const { trigger, conditions } = rule ? ruleOf(rule) : { trigger: null, conditions: {} };
+      if (!rule || trigger?.type !== 'unchanged') return nothing;
       const untilMs = ctx.nowMs() - trigger.days * dayMs;
       const due = await dueIssues(ctx, rule, conditions.issue, untilMs);
       const isMore = due.length === issuesPerFiring;
@@ -138,9 +150,8 @@ export function createWatchTimer(deps: () => Pick<PluginDeps, 'usage'>): DueTime
     name: watchName,
     isSetBy,
     async fire(ctx, id) {
-      const install = await findInstall(ctx, id);
-      const rule = install?.rule;
-      if (!install || !rule || install.state !== 'active' || install.deletedAt !== null) return nothing;
+      const { install, rule } = await activeRule(ctx, id);
+      if (!rule) return nothing;
       const { overruled } = await healthOf(ctx, rule, { ...deps(), install });
       const again = timerOp(ctx.scope, watchName, id, ctx.nowMs() + watchEveryMs);
       const { share, least } = rule.stepDown;

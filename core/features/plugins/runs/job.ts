@@ -198,14 +198,19 @@ export async function ownerNow(
   const ownerId = rule?.ownerId ?? null;
   const membership = ownerId === null ? null : await membershipOf(store, scope, ownerId);
   if (ownerId === null || !membership)
-    return { ownerLost: 'The owner is no longer a member. Choose another owner, then enable the automation.' };
+    return {
+      ownerLost: 'The owner is no longer a member. Choose another owner, then enable the automation.',
+    };
   const { name, rights } = membership;
   const missing = [...expandScopes(grant)].find((one) => !rights.scopes.has(one));
   if (missing !== undefined)
     return {
       ownerLost: `The owner ${name} no longer has the scope ${missing}. Choose another owner, then enable the automation.`,
     };
-  return callerOf({ authority: { actor: { kind: 'user', id: ownerId, memberId: ownerId, name } }, ...rights });
+  return callerOf({
+    authority: { actor: { kind: 'user', id: ownerId, memberId: ownerId, name } },
+    ...rights,
+  });
 }
 
 /** Guards the commit of a run that acts for somebody: the credential must still be valid. */

@@ -2,6 +2,7 @@
 // are not stored.
 import { errorForLog } from '../../../platform/lib/errors/failures.ts';
 import { type WorkItem, type WorkQueue, createWorkQueue } from '../../../kernel/events/work/queue.ts';
+import type { Op, Scope } from '../../../platform/store/store.ts';
 import { afterwardsOf } from './comparisons.ts';
 import {
   eventsOfLastRuns,
@@ -16,6 +17,7 @@ import { createCollector, createGateComparison } from './reports.ts';
 import {
   codeOfBacktest,
   endBacktestOp,
+  endOfRuleOp,
   findBacktest,
   startBacktestOp,
   type BacktestRequest,
@@ -23,6 +25,7 @@ import {
   type BacktestRow,
 } from './rows.ts';
 import { rulesPackage } from '../installs/rules.ts';
+import { rulesPlugin } from '../packages.ts';
 import { asInstalled, type RequestedVersion, type Version } from './versions.ts';
 
 /** Limit of starts, so that a backtest that crashes the server is not restarted forever. */
@@ -65,8 +68,8 @@ export function createBacktests(deps: TrialDeps, engine: TrialEngine) {
     try {
       const ended = await endOf(item, row);
       if (!ended) return void (stopping || queue.drop(item));
-      const op = endBacktestOp(scope, id, { ...ended, now: clock.nowMs() });
-      if (!(await store.commit([queue.finish(item), op])).ok) queue.drop(item);
+      const ops = endOps(scope, row, { ...ended, now: clock.nowMs() });
+      if (!(await store.commit([queue.finish(item), ...ops])).ok) queue.drop(item);
     } finally {
       active.delete(id);
     }
@@ -104,6 +107,11 @@ async function withCode(version: RequestedVersion): Promise<RequestedVersion> {
   if (version.code.code !== '') return version;
   const { code, sha256 } = await rulesPackage();
   return { ...version, code: { ...version.code, code, sha256 } };
+}
+
+function endOps(scope: Scope, row: BacktestRow, end: Parameters<typeof endBacktestOp>[2]): Op[] {
+  const ofRule = row.plugin_id === rulesPlugin ? [endOfRuleOp(scope, row, end.status)] : [];
+  return [endBacktestOp(scope, row.id, end), ...ofRule];
 }
 
 async function reportOf(

@@ -96,6 +96,17 @@ export function endBacktestOp(
   return tenantOp(scope, end, params, { expectRows: 1 });
 }
 
+const endOfRule = tenantStatement(
+  'automations.backtest_ended',
+  `UPDATE automations SET backtest_json = json_object('id', :id, 'status', :status)
+   WHERE workspace_id = :ws AND id = :automationId AND json_extract(backtest_json, '$.id') = :id`,
+);
+
+/** Stores the status of an ended backtest in its automation. */
+export function endOfRuleOp(scope: Scope, row: BacktestRow, status: BacktestStatus): Op {
+  return tenantOp(scope, endOfRule, { id: row.id, automationId: row.install_id, status });
+}
+
 interface BacktestEnd {
   readonly status: 'done' | 'canceled' | 'failed';
   readonly report?: object | null;

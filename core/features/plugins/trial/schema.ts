@@ -220,9 +220,7 @@ const facts = {
     ['backtest', 'gate'],
     '`backtest` for one version over a time window, `gate` to compare two versions on the last runs.',
   ),
-  pluginId: nullable(
-    installId('Id of the install or automation; null if the plugin is not installed.'),
-  ),
+  pluginId: nullable(installId('Id of the install or automation; null if the plugin is not installed.')),
   plugin: Type.String({ description: 'Id of the plugin in its manifest.' }),
   pluginVersion: Type.String({ description: 'Version under test.' }),
   scopes: Type.Array(Type.String(), {

@@ -135,9 +135,14 @@ function textOf(path: string, { type, enum: values, pattern, format }: Plain): F
   return pattern !== undefined && ownerOf(pattern) ? { type: 'text', path, pattern } : { type: 'text', path };
 }
 
-/** Skips contracts whose ids are UUIDs, because these share one pattern. */
-const ownerOf = (pattern: string | undefined): Contract | undefined =>
-  contracts.find(({ id }) => id !== null && idPattern(id) === pattern);
+/**
+ * Skips contracts whose ids are UUIDs, because these share one pattern. A pattern of several prefixes, such as
+ * `^(plg|atm)_`, belongs to the contract of the first one.
+ */
+function ownerOf(pattern: string | undefined): Contract | undefined {
+  const [, first] = /^\^\((\w+)\|/.exec(pattern ?? '') ?? [];
+  return contracts.find(({ id }) => id !== null && (id === first || idPattern(id) === pattern));
+}
 
 /** Returns a reference to another object, by its id and by its names in the data. */
 function referred(

@@ -197,10 +197,13 @@ export function equalityOf(filter: Filter, fields: FilterFields): Equality | nul
     return terms.toSorted((a, b) => a.values.length - b.values.length)[0] ?? null;
   }
   if (!('test' in filter) || filter.test !== 'in' || filter.groups.length !== 1) return null;
-  const [{ way, values }] = filter.groups as [Listing['groups'][number]];
+  return equalityOfGroup(filter.groups[0]!, fields[filter.field]!.path);
+}
+
+function equalityOfGroup({ way, values }: Listing['groups'][number], path: string): Equality | null {
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length !== values.length || way?.by === 'turn') return null;
-  const place: ValuePath = way ?? { path: fields[filter.field]!.path };
+  const place: ValuePath = way ?? { path };
   const anyAt = valuesOf(place);
   const isName = way?.by === 'name';
   return {

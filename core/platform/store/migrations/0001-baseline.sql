@@ -784,7 +784,9 @@ CREATE TABLE automations (
   name TEXT NOT NULL, description TEXT NOT NULL, trigger_json TEXT NOT NULL, conditions_json TEXT NOT NULL,
   issues_json TEXT, actions_json TEXT NOT NULL,
   mode TEXT NOT NULL, step_down_json TEXT NOT NULL, owner_id TEXT, state TEXT NOT NULL, state_reason TEXT,
-  revision INTEGER NOT NULL, backtest_id TEXT,
+  revision INTEGER NOT NULL,
+  -- Backtest of the revision, as {id, status}.
+  backtest_json TEXT,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
   -- Events up to this one precede the creation or activation.
   since_sequence INTEGER NOT NULL DEFAULT 0,
