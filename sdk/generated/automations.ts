@@ -57,18 +57,20 @@ export interface Automation {
     readonly fields: readonly string[] | null;
   }[];
   /** Backtest of the present revision; null if there was none. */
-  readonly backtest: {
-    /** Id of the backtest. */
-    readonly id: string;
-    /** Status of the backtest. */
-    readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
-  } | null;
+  readonly backtest: AutomationBacktest | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
   /** Time of creation. RFC 3339, UTC. */
   readonly createdAt: string;
   /** Time of the last change. RFC 3339, UTC. */
   readonly updatedAt: string;
+}
+
+export interface AutomationBacktest {
+  /** Id of the backtest. */
+  readonly id: string;
+  /** Status of the backtest. */
+  readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 }
 
 /** List automations, oldest first. */
@@ -120,10 +122,6 @@ export interface AutomationCreate {
         least: number;
       }
     | undefined;
-  /** Member whose rights limit the automation; default the caller. Id, e-mail address or name of a member, or `me`. */
-  ownerId?: string | null | undefined;
-  /** Another name for `ownerId`. Id, e-mail address or name of a member, or `me`. */
-  owner?: string | null | undefined;
 }
 
 /** Change an automation. */
@@ -153,7 +151,7 @@ export interface AutomationPatch {
         least: number;
       }
     | undefined;
-  /** Member whose rights limit the automation; default the caller. Id, e-mail address or name of a member, or `me`. */
+  /** Member whose rights limit the automation: the creator, until another one is set. Id, e-mail address or name of a member, or `me`. */
   ownerId?: string | null | undefined;
   /** Another name for `ownerId`. Id, e-mail address or name of a member, or `me`. */
   owner?: string | null | undefined;
@@ -205,16 +203,6 @@ export interface AutomationSimulate {
   issue?: string | undefined;
 }
 
-export interface AutomationWithBacktest extends Automation {
-  /** Backtest of the present revision; null if the request started none. */
-  readonly backtest: {
-    /** An id with the prefix bkt_. */
-    readonly id: string;
-    /** Status of the backtest. */
-    readonly status: string;
-  } | null;
-}
-
 export interface AutomationSimulation {
   /** Effects that the run would have. */
   readonly effects: readonly {
@@ -252,6 +240,7 @@ export interface AutomationSimulation {
     /** Time in milliseconds since 1970. */
     readonly atMs: number;
   }[];
+  /** Error of the run; null without a failure. */
   readonly error: {
     /** Error code. */
     readonly code: string;
@@ -314,6 +303,7 @@ export interface AutomationHealth {
     readonly share: number | null;
     /** Overruled fields, newest first. */
     readonly examples: readonly {
+      /** Issue of the change. */
       readonly issue: {
         /** Id of the issue. */
         readonly id: string;
@@ -370,6 +360,7 @@ export interface AutomationHealth {
   } | null;
   /** Writers of the same field of the same issue within a day. */
   readonly conflicts: readonly {
+    /** Other writer. */
     readonly with: {
       /** Type of the other writer. */
       readonly kind: 'automation' | 'plugin' | 'system';
@@ -384,18 +375,21 @@ export interface AutomationHealth {
     readonly count: number;
     /** Example of a conflict. */
     readonly example: {
+      /** Issue of the conflict. */
       readonly issue: {
         /** Id of the issue. */
         readonly id: string;
         /** Identifier of the issue, such as `ENG-12`. */
         readonly identifier: string | null;
       };
+      /** Write of the automation. */
       readonly ours: {
         /** Value that was written. */
         readonly value: unknown;
         /** Time of the write. RFC 3339, UTC. */
         readonly at: string;
       };
+      /** Write of the other writer. */
       readonly theirs: {
         /** Value that was written. */
         readonly value: unknown;

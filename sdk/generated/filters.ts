@@ -735,6 +735,7 @@ export interface AutomationUndoneFilter {
   readonly or?: readonly AutomationUndoneFilter[] | undefined;
   readonly not?: AutomationUndoneFilter | undefined;
   readonly undid?: Test<string | null, TextTests> | undefined;
+  readonly plugin?: Test<string | null, ValueTests> | undefined;
   readonly changed?: Test<number | null, OrderedValueTests> | undefined;
   readonly skipped?: Test<number | null, OrderedValueTests> | undefined;
 }

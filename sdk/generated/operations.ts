@@ -23,6 +23,7 @@ import type {
 } from './automation-hosts.ts';
 import type {
   Automation,
+  AutomationBacktest,
   AutomationCreate,
   AutomationDuplicate,
   AutomationEnable,
@@ -36,7 +37,6 @@ import type {
   AutomationSimulate,
   AutomationSimulation,
   AutomationWebhook,
-  AutomationWithBacktest,
 } from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
@@ -961,35 +961,23 @@ export interface Operations {
     /** List automations, oldest first. */
     list(query?: AutomationQuery, options?: CallOptions): List<Automation>;
     /** Create an automation, paused, and start its backtest. The backtest reports what the automation would have done in the last 90 days. Enable the automation once it has ended. */
-    create(body: AutomationCreate, options?: WriteOptions): Promise<AutomationWithBacktest>;
+    create(body: AutomationCreate, options?: WriteOptions): Promise<Automation>;
     /** Get an automation. */
     get(id: string, options?: CallOptions): Promise<Automation>;
     /** Change an automation. A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision at once, on probation unless `probation` is given. */
-    update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<Automation>;
     /** Delete an automation. To undo a change of an automation, restore an earlier revision. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore an earlier revision of an automation. The restored rule becomes a new revision with its own backtest. */
-    restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<Automation>;
     /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
-    preview(
-      body: AutomationPreview,
-      options?: WriteOptions,
-    ): Promise<{
-      /** An id with the prefix bkt_. */
-      readonly id: string;
-      /** Status of the backtest. */
-      readonly status: string;
-    }>;
+    preview(body: AutomationPreview, options?: WriteOptions): Promise<AutomationBacktest>;
     /** Create a paused copy of an automation. */
-    duplicate(
-      id: string,
-      body?: AutomationDuplicate,
-      options?: WriteOptions,
-    ): Promise<AutomationWithBacktest>;
+    duplicate(id: string, body?: AutomationDuplicate, options?: WriteOptions): Promise<Automation>;
     /** Enable an automation. It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true. */
-    enable(id: string, body?: AutomationEnable, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    enable(id: string, body?: AutomationEnable, options?: ChangeOptions): Promise<Automation>;
     /** Pause an automation. Runs that have not started are canceled. */
-    disable(id: string, options?: ChangeOptions): Promise<AutomationWithBacktest>;
+    disable(id: string, options?: ChangeOptions): Promise<Automation>;
     /** Run an automation now. The run has the rights that the caller, the owner and the automation have in common. It tests the conditions, not the trigger. The request waits up to 5 seconds for the run. */
     run(id: string, body?: AutomationRun, options?: WriteOptions): Promise<Run>;
     /** Show what an automation would do now. Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too. */
