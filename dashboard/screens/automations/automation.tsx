@@ -149,7 +149,7 @@ function StoredRule({ automation }: { readonly automation: Automation }): ReactN
         onChange={(next) => setEdited({ base, draft: next })}
         submit={common.save}
         onSubmit={save}
-        stored={automation.backtestId === null ? null : { rule: stored, id: automation.backtestId }}
+        stored={automation.backtest && { rule: stored, id: automation.backtest.id }}
       >
         {!isSame(base, draft) && (
           <p className="row wrap" role="status">

@@ -18,11 +18,11 @@ interface EnableProps {
 const modes = ['simulate', 'propose', 'apply'] as const;
 
 export default function EnableDialog({ automation, onClose }: EnableProps): ReactNode {
-  const { id, name, backtestId } = automation;
+  const { id, name } = automation;
   const client = useClient();
   const [mode, setMode] = useState(automation.mode);
   const [isOnProbation, setProbation] = useState(automation.probation !== null);
-  const { data: backtest } = useQuery(backtestQuery(client, backtestId));
+  const { data: backtest } = useQuery(backtestQuery(client, automation.backtest?.id));
   const isOpen = backtest?.status === 'queued' || backtest?.status === 'running';
   const enable = async (): Promise<void> => {
     const hasChanged = mode !== automation.mode || isOnProbation !== (automation.probation !== null);
