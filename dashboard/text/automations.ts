@@ -68,6 +68,7 @@ export const text = {
   simulating: 'Finding out what it would do…',
   noEffects: 'It would do nothing.',
   effects: 'It would do this:',
+  runPaused: 'Enable the automation to run it.',
   run: 'Run now',
   ran: (name: string, status: string) => `${name} ran: ${status}.`,
   runStatus: {

@@ -82,7 +82,9 @@ function AutomationTable({ automations, mayWrite, onOpen }: TableProps): ReactNo
               </th>
               <td>{sentenceOf(draftOf(automation), names)}</td>
               <td>
-                <span className="chip">{statusOf(automation)}</span>
+                <span className="chip" title={statusOf(automation)}>
+                  <span className="cut">{statusOf(automation)}</span>
+                </span>
               </td>
               <td>{automation.owner?.name}</td>
               {mayWrite && (

@@ -35,6 +35,7 @@ function Effects({
   const { id, name } = automation;
   const client = useClient();
   const write = useWrite();
+  const isActive = automation.state === 'active';
   const subject = issue ? { issue: issue.id } : {};
   const simulated = useQuery({
     queryKey: ['simulations', id, issue?.id ?? null],
@@ -55,9 +56,10 @@ function Effects({
         <p className="soft">{text.runHint}</p>
         {simulated.isPending && <p role="status">{text.simulating}</p>}
         {simulated.error && <p className="notice problem">{messageOf(simulated.error)}</p>}
+        {!isActive && <p className="notice">{text.runPaused}</p>}
         {simulated.data && <Simulation simulation={simulated.data} />}
         <div className="row">
-          <Button look="primary" disabled={!simulated.data} onClick={() => void run()}>
+          <Button look="primary" disabled={!simulated.data || !isActive} onClick={() => void run()}>
             {text.run}
           </Button>
           <Button onClick={onClose}>{common.cancel}</Button>

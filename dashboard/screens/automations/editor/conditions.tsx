@@ -57,18 +57,20 @@ export function ConditionFields({ draft, onChange }: ConditionsProps): ReactNode
         const [, Fields] = kinds[name];
         return (
           part && (
-            <FieldGroup key={name} label={text.conditions[name]} name={`conditions.${name}`}>
-              <Fields part={part} at={`conditions.${name}`} onChange={(next) => change(name, next)} />
-              <div>
-                <Button
-                  look="plain"
-                  aria-label={text.removeCondition(text.conditions[name])}
-                  onClick={() => change(name, undefined)}
-                >
-                  <Icon name="close" /> {text.conditions[name]}
-                </Button>
-              </div>
-            </FieldGroup>
+            <div key={name} className="card">
+              <FieldGroup label={text.conditions[name]} name={`conditions.${name}`}>
+                <Fields part={part} at={`conditions.${name}`} onChange={(next) => change(name, next)} />
+                <div>
+                  <Button
+                    look="plain"
+                    aria-label={text.removeCondition(text.conditions[name])}
+                    onClick={() => change(name, undefined)}
+                  >
+                    <Icon name="close" /> {text.conditions[name]}
+                  </Button>
+                </div>
+              </FieldGroup>
+            </div>
           )
         );
       })}
@@ -145,7 +147,7 @@ function MatchFields({ part, at, onChange }: PartProps): ReactNode {
         onPick={(match) => onChange({ ...part, match })}
       />
       <FilterField
-        label={text.issueMatches}
+        label={text.theirFilter}
         name={`${at}.filter`}
         filter={partOf(part, 'filter')}
         onChange={(filter = {}) => onChange({ ...part, filter })}

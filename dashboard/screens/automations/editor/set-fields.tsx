@@ -1,6 +1,8 @@
 // Fields that an action sets: a picker, an input or an expression for each.
+import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { useCycles, useMembers, useProjects, useTeams } from '../../../data/directory.ts';
+import { fieldsQuery, useCycles, useMembers, useProjects, useTeams } from '../../../data/directory.ts';
+import { useClient } from '../../../data/provider.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { FieldGroup, TextField } from '../../../parts/fields.tsx';
 import { priorityChoices, stateTypeChoices, useStateNames } from '../../../parts/filter/choices.tsx';
@@ -11,6 +13,7 @@ import { Picker } from '../../../parts/picker.tsx';
 import { wordsOfName } from '../../../text/common.ts';
 import { text } from '../../../text/automation-editor.ts';
 import { isExpression, partOf, withMember, type Part } from '../rule/rule.ts';
+import { CustomValues } from './custom-values.tsx';
 import { JsonField, TemplateField, type AliasedChoice } from './inputs.tsx';
 
 type Field = keyof typeof text.fields;
@@ -54,11 +57,15 @@ interface SetProps {
 
 export function SetFields({ fields, at, onChange }: SetProps): ReactNode {
   const choices = useFieldChoices();
+  const { data: customFields = [] } = useQuery(fieldsQuery(useClient()));
   const used = Object.keys(fields).map(baseOf);
+  const custom = partOf(fields, 'fields') ?? {};
+  const setCustom = (values: Part): void =>
+    onChange(withMember(fields, 'fields', Object.keys(values).length > 0 ? values : undefined));
   const add = (name: Field): void => onChange({ ...fields, [name]: initialOf(choices[name]) });
   return (
     <>
-      {Object.entries(fields).map(([name, value]) => (
+      {Object.entries(withMember(fields, 'fields', undefined)).map(([name, value]) => (
         <div key={name} className="row wrap" role="group" aria-label={labelOf(name)}>
           <div className="grow">
             <ValueField
@@ -79,6 +86,7 @@ export function SetFields({ fields, at, onChange }: SetProps): ReactNode {
           </Button>
         </div>
       ))}
+      <CustomValues values={custom} at={`${at}.fields`} fields={customFields} onChange={setCustom} />
       <div>
         <Menu button={`+ ${text.addField}`}>
           {fieldNames
@@ -86,6 +94,13 @@ export function SetFields({ fields, at, onChange }: SetProps): ReactNode {
             .map((name) => (
               <MenuItem key={name} onSelect={() => add(name)}>
                 {text.fields[name]}
+              </MenuItem>
+            ))}
+          {customFields
+            .filter(({ key }) => !(key in custom))
+            .map(({ id, key, name }) => (
+              <MenuItem key={id} onSelect={() => setCustom({ ...custom, [key]: null })}>
+                {name}
               </MenuItem>
             ))}
         </Menu>

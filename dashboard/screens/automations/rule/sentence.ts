@@ -169,8 +169,8 @@ function actionWords(action: Part, names: Names): readonly string[] {
   return [`${words.join(', ')} ${text.on(text.targets[on] ?? on)}`];
 }
 
-function setWords(fields: Part, names: Names): readonly string[] {
-  return Object.entries(fields).map(([name, value]) => {
+function setWords({ fields: custom, ...fields }: Part, names: Names): readonly string[] {
+  return Object.entries({ ...fields, ...(isTree(custom) && custom) }).map(([name, value]) => {
     const field = name.replace(/Id$/, '');
     if (value === null) return text.does.clear(wordsOfName(field));
     const shown = isTree(value) ? JSON.stringify(value) : nameOf(names, field, value);
