@@ -34,7 +34,7 @@ export const text = {
   timeZone: 'Time zone',
   days: 'Days without a change',
   webhookHint: 'Another program sends a signed request. Its JSON is available to the actions as “webhook”.',
-  webhookAddress: 'Save the automation first. Its page then opens the address for the requests.',
+  webhookAddress: 'The page of a saved automation opens the address for the requests.',
   manualHint: 'Run it from the list of automations, on an issue that you choose.',
 
   issueMatches: 'The issue matches',

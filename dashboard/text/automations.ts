@@ -3,7 +3,6 @@ const times = (count: number, one: string, many: string): string => `${count} ${
 /** Texts of the list of automations, their preview and their health. */
 export const text = {
   automations: 'Automations',
-  automation: 'Automation',
   newAutomation: 'New automation',
   none: 'No automations',
   noneHint:

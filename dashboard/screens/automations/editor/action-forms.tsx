@@ -13,7 +13,7 @@ import { textOf, textsOf, withMember, type Part } from '../rule/rule.ts';
 import { JsonField, ListField, TemplateField, type AliasedChoice } from './inputs.tsx';
 import { fieldsOf, SetFields } from './set-fields.tsx';
 
-export interface ActionProps {
+interface ActionProps {
   readonly action: Part;
   /** Name of the action in the request, such as `actions.0`. */
   readonly at: string;

@@ -60,7 +60,11 @@ function OneTrigger({ trigger, onChange }: TriggerProps): ReactNode {
         />
       );
     case 'webhook':
-      return <p className="soft">{text.webhookHint}</p>;
+      return (
+        <p className="soft">
+          {text.webhookHint} {text.webhookAddress}
+        </p>
+      );
     default:
       return <p className="soft">{text.manualHint}</p>;
   }

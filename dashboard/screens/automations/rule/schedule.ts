@@ -10,7 +10,7 @@ export interface Times {
   readonly day: number;
 }
 
-export const defaultTimes: Times = { frequency: 'weekdays', time: '09:00', day: 1 };
+const defaultTimes: Times = { frequency: 'weekdays', time: '09:00', day: 1 };
 
 const two = (value: string | number): string => String(value).padStart(2, '0');
 const patterns: readonly (readonly [Frequency, RegExp])[] = [

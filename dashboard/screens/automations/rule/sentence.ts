@@ -101,7 +101,7 @@ function transitionWords(from: Part | undefined, to: Part | undefined, names: Na
   return to ? ` ${text.enters(filterWords(to, names))}` : '';
 }
 
-export function scheduleWords(cron: string, zone: string): string {
+function scheduleWords(cron: string, zone: string): string {
   const { frequency, time, day } = timesOf(cron);
   if (frequency === 'cron') return text.cron(cron);
   const dayName = frequency === 'weekly' ? text.weekdays[day]! : String(day);
