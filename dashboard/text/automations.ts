@@ -48,6 +48,7 @@ export const text = {
   discard: 'Discard',
 
   enableTitle: (name: string) => `Enable ${name}`,
+  modeTitle: (name: string) => `Change the effect of ${name}`,
   ladder:
     'Start low and move up as you trust it. If people overrule it often, it moves down by itself and says why.',
   mode: 'Effect',

@@ -105,7 +105,9 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
       )}
       <Menu button={<Icon name="more" />} label={common.more} look="plain">
         <MenuItem onSelect={() => onOpen({ act: 'run', automation })}>{text.runNow}</MenuItem>
-        <MenuItem onSelect={() => onOpen({ act: 'enable', automation })}>{text.changeMode}</MenuItem>
+        {automation.state === 'active' && (
+          <MenuItem onSelect={() => onOpen({ act: 'enable', automation })}>{text.changeMode}</MenuItem>
+        )}
         <MenuItem onSelect={() => void copy()}>{text.duplicate}</MenuItem>
         <MenuItem onSelect={() => onOpen({ act: 'delete', automation })}>{text.remove}</MenuItem>
       </Menu>

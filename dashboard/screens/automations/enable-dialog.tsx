@@ -6,6 +6,7 @@ import { useClient } from '../../data/provider.tsx';
 import { Form } from '../../parts/fields.tsx';
 import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { notify } from '../../parts/overlay/toast.tsx';
+import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
 import { backtestQuery } from './preview/use-preview.ts';
 import { refresh } from './use-changes.ts';
@@ -22,18 +23,23 @@ export default function EnableDialog({ automation, onClose }: EnableProps): Reac
   const client = useClient();
   const [mode, setMode] = useState(automation.mode);
   const [isOnProbation, setProbation] = useState(automation.probation !== null);
-  const { data: backtest } = useQuery(backtestQuery(client, automation.backtest?.id));
-  const isOpen = backtest?.status === 'queued' || backtest?.status === 'running';
+  const { data: backtest = automation.backtest } = useQuery(backtestQuery(client, automation.backtest?.id));
+  const isActive = automation.state === 'active';
+  const isOpen = !isActive && (backtest?.status === 'queued' || backtest?.status === 'running');
   const enable = async (): Promise<void> => {
-    const hasChanged = mode !== automation.mode || isOnProbation !== (automation.probation !== null);
-    if (hasChanged) await client.automations.update(id, { mode, probation: isOnProbation });
-    await client.automations.enable(id, isOpen ? { force: true } : {});
-    notify(text.enabled(name));
+    const changes = {
+      ...(mode !== automation.mode && { mode }),
+      ...(isOnProbation !== (automation.probation !== null) && { probation: isOnProbation }),
+    };
+    if (Object.keys(changes).length > 0) await client.automations.update(id, changes);
+    if (!isActive) await client.automations.enable(id, isOpen ? { force: true } : {});
+    notify(isActive ? text.saved : text.enabled(name));
     await refresh();
   };
+  const submit = isOpen ? text.enableAnyway : text.enable;
   return (
-    <Dialog title={text.enableTitle(name)} isOpen onClose={onClose}>
-      <Form submit={isOpen ? text.enableAnyway : text.enable} onSubmit={enable} onDone={onClose}>
+    <Dialog title={isActive ? text.modeTitle(name) : text.enableTitle(name)} isOpen onClose={onClose}>
+      <Form submit={isActive ? common.save : submit} onSubmit={enable} onDone={onClose}>
         <p>{text.ladder}</p>
         <fieldset className="field">
           <legend>{text.mode}</legend>
