@@ -65,11 +65,7 @@ function AutomationTable({ automations, mayWrite, onOpen }: TableProps): ReactNo
             <th scope="col">{text.does}</th>
             <th scope="col">{text.status}</th>
             <th scope="col">{text.owner}</th>
-            {mayWrite && (
-              <th scope="col">
-                <span className="only-read">{text.actions}</span>
-              </th>
-            )}
+            {mayWrite && <th scope="col">{text.actions}</th>}
           </tr>
         </thead>
         <tbody>

@@ -64,9 +64,7 @@ function RunTable({
             <th scope="col">{text.trigger}</th>
             <th scope="col">{text.status}</th>
             <th scope="col">{text.effects}</th>
-            <th scope="col">
-              <span className="only-read">{text.details}</span>
-            </th>
+            <th scope="col">{text.details}</th>
           </tr>
         </thead>
         <tbody>
