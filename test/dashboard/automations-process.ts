@@ -41,6 +41,18 @@ async function addAction(name: string): Promise<void> {
   await item(name).press('Enter');
 }
 
+/** Moves an action there and back by keyboard. @returns the names of the buttons that have the focus after each move */
+async function moveAction(): Promise<readonly string[]> {
+  const { keyboard } = page;
+  const focused = page.locator('button:focus');
+  await button('Move action 2 up').press('Enter');
+  await page.getByRole('group', { name: '1. Comment' }).waitFor();
+  const first = (await focused.getAttribute('aria-label'))!;
+  await keyboard.press('Enter');
+  await page.getByRole('group', { name: '2. Comment' }).waitFor();
+  return [first, (await focused.getAttribute('aria-label'))!];
+}
+
 /** Builds a rule that raises crashes and comments on them, with an error at first. */
 async function build(): Promise<void> {
   await page.getByRole('link', { name: 'New automation' }).press('Enter');
@@ -55,6 +67,7 @@ async function build(): Promise<void> {
   await chip.waitFor({ state: 'detached' });
   await addAction('Set fields');
   await addAction('Comment');
+  results.moved = await moveAction();
   const comment = page.getByRole('textbox', { name: 'Text of the comment' });
   await comment.fill('{{ issue.title');
   await button('Save paused').press('Enter');
@@ -110,7 +123,10 @@ async function useTemplate(): Promise<void> {
   await look('template');
   await button('Save paused').press('Enter');
   await button('Enable').press('Enter');
-  await page.getByRole('dialog').getByRole('button', { name: /^Enable/ }).press('Enter');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Enable/ })
+    .press('Enter');
   await button('Pause').waitFor();
   const { state, trigger } = await ruleNamed('Set the priority by a keyword');
   results.template = { state, trigger };

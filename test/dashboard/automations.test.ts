@@ -32,6 +32,7 @@ test('a person builds, previews, enables and pauses a rule without writing code'
     ...(shots === undefined ? [] : [shots]),
   ]);
   expect(seen).toEqual({
+    moved: ['Move action 1 down', 'Move action 2 up'],
     focused: true,
     preview:
       'In the last 90 days it would have changed 2 issues: people did the same in 1, differently in 1, nothing in 0.',

@@ -123,7 +123,7 @@ function Calls({
   const calls = callsOf(run.calls, operations);
   return (
     <section className="stack">
-      <h3>{text.calls}</h3>
+      <h3>{operations.length === 0 ? text.allCalls : text.calls}</h3>
       {calls.length === 0 && <p className="soft">{text.noCalls}</p>}
       <ul>
         {calls.map(({ op, count, codes }) => (

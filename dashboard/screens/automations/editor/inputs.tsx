@@ -48,6 +48,8 @@ export function JsonField({
       value={typed ?? stored}
       onChange={({ target }) => change(target)}
       onBlur={({ target }) => target.validity.valid && setTyped(null)}
+      // The browser cannot show why the form is not sent in a closed block.
+      onInvalid={({ currentTarget }) => currentTarget.closest('details')?.setAttribute('open', '')}
     />
   );
 }
