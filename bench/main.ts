@@ -3,6 +3,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { automations } from './parts/automations.ts';
 import { catalogueCosts } from './parts/catalogue.ts';
 import { create } from './parts/create.ts';
 import { dashboard } from './parts/dashboard.ts';
@@ -30,6 +31,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   catalogue: catalogueCosts,
   'slow-disk': slowDisk,
   'plugin-runs': pluginRuns,
+  automations,
   transactions,
   sandbox,
   webhooks,

@@ -14,6 +14,17 @@ export function touch(partitions = 4): Promise<PluginPackage> {
   }`);
 }
 
+/** Returns a plugin that updates each new issue, like the rule that the benchmark compares it with. */
+export function prioritize(): Promise<PluginPackage> {
+  return packSource(`{
+    id: 'prioritize', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+    scopes: { 'issues:write': { why: 'bench' } },
+    on: { 'issue.created': { async handle({ data }, { issues }) {
+      await issues.update(data.id, { priority: 'low' });
+    } } },
+  }`);
+}
+
 /** Returns a plugin that reads each new issue and a list of others before it updates the issue. */
 export function careful(isolation: 'serializable' | 'none'): Promise<PluginPackage> {
   return packSource(`{

@@ -20,13 +20,14 @@ export async function send(run: RuleRun, step: Step<'http'>): Promise<void> {
     headers['content-type'] ??= typeof body === 'string' ? 'text/plain' : 'application/json';
   Object.assign(headers, secretOf(run.ctx, action.host, host));
   run.fetches++;
-  const init = { method: action.method, headers };
+  const { method = body === undefined ? 'GET' : 'POST' } = action;
+  const init = { method, headers };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await callOf(run).fetch(
     host.origin + path,
     body === undefined ? init : { ...init, body: text },
   );
-  requireOk(response, `${action.method} ${host.origin}${path}`);
+  requireOk(response, `${method} ${host.origin}${path}`);
 }
 
 /** Returns the header with the secret of a host. @throws InvalidInput if the secret has no value */

@@ -29,7 +29,8 @@ interface ActionsByType {
   release: { readonly release: string | null };
   http: {
     readonly host: string;
-    readonly method: string;
+    /** Default `POST` with a body, `GET` without. */
+    readonly method?: string;
     readonly path: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: unknown;

@@ -203,6 +203,12 @@ export interface AutomationSimulate {
   issue?: string | undefined;
 }
 
+/** Suggest automations from changes that people repeat. */
+export interface AutomationSuggest {
+  /** Number of days to read; default 90. */
+  days?: number | undefined;
+}
+
 export interface AutomationSimulation {
   /** Effects that the run would have. */
   readonly effects: readonly {
@@ -398,4 +404,22 @@ export interface AutomationHealth {
       };
     };
   }[];
+}
+
+export interface AutomationSuggestion {
+  /** Regularity in words. */
+  readonly text: string;
+  /** Number of occasions. */
+  readonly times: number;
+  /** Percentage of the occasions after which people made the change. */
+  readonly percent: number;
+  /** Body for `POST /api/v1/automations`; backtest it with `POST /api/v1/automations/preview`. */
+  readonly rule: {
+    /** Name of the automation. */
+    readonly name: string;
+    /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
+    readonly trigger: Readonly<Record<string, unknown>>;
+    /** Actions of the automation, in order. */
+    readonly actions: readonly Readonly<Record<string, unknown>>[];
+  };
 }

@@ -36,6 +36,8 @@ import type {
   AutomationRun,
   AutomationSimulate,
   AutomationSimulation,
+  AutomationSuggest,
+  AutomationSuggestion,
   AutomationWebhook,
 } from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
@@ -996,6 +998,14 @@ export interface Operations {
     closeWebhook(id: string, options?: ChangeOptions): Promise<void>;
     /** Get the health of an automation. Runs, failures, loops, overruled changes and conflicts of the last 30 days. A rule that never ran is judged by its backtest. */
     health(id: string, options?: CallOptions): Promise<AutomationHealth>;
+    /** Suggest automations from changes that people repeat. Counts, in the event log, changes that people made within a day of another change of the same issue. Nothing is stored. */
+    suggest(
+      body?: AutomationSuggest,
+      options?: CallOptions,
+    ): Promise<{
+      /** Suggested rules, most frequent first. */
+      readonly data: readonly AutomationSuggestion[];
+    }>;
   };
   readonly proposals: {
     /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */

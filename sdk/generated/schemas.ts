@@ -97,6 +97,7 @@ export type BodyName =
   | 'automations.enable'
   | 'automations.run'
   | 'automations.simulate'
+  | 'automations.suggest'
   | 'plugins.undo'
   | 'plugins.kv.set'
   | 'plugins.secrets.set'
@@ -296,6 +297,8 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
   'automations.simulate':
     '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
+  'automations.suggest':
+    '{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
   'plugins.undo':
     '{"type":"object","required":["since"],"properties":{"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40}},"additionalProperties":false}',
   'plugins.kv.set':

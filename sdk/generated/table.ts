@@ -359,6 +359,7 @@ export const operations = {
     openWebhook: 'POST /automations/{id}/webhook',
     closeWebhook: 'DELETE /automations/{id}/webhook',
     health: 'GET /automations/{id}/health',
+    suggest: 'POST /automations/suggestions body',
   },
   proposals: {
     undo: 'POST /proposals/{id}/undo',

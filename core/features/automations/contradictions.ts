@@ -143,7 +143,7 @@ function requireEnd({ trigger, conditions, actions, issues }: Rule): void {
 function satisfies(action: Action, event: string, changed: readonly string[] | undefined): boolean {
   switch (action.type) {
     case 'comment':
-      return event === 'comment.created' && action.once !== true;
+      return event === 'comment.added' && action.once !== true;
     case 'create':
       return event === 'issue.created';
     case 'set':

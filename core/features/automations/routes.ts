@@ -24,6 +24,7 @@ import {
 } from './operations.ts';
 import { revisionRoutes } from './revisions.ts';
 import type { RuleRuntime } from './runtime.ts';
+import { suggestionRoute } from './suggestions.ts';
 
 const probation = Type.Optional(
   Type.Boolean({
@@ -91,6 +92,7 @@ export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
       ...runRoutes(runtime),
       ...revisionRoutes(runtime, AutomationAnswer),
       ...webhookRoutes(runtime),
+      suggestionRoute,
     ],
   }).routes;
 }

@@ -21,6 +21,7 @@ export async function automationOperations({ app, did }: Setting): Promise<void>
     trigger: { type: 'event', event: 'issue.created', filter: { title: { contains: 'by a rule' } } },
     actions: [{ type: 'set', fields: { priority: 'high' } }],
   };
+  await did('automations.suggest', `${rules}/suggestions`, { days: 30 });
   await did('automations.preview', `${rules}/preview`, rule);
   const { id } = await did('automations.create', rules, { ...rule, name: 'Triage', probation: false });
   const one = `${rules}/${id}`;

@@ -83,7 +83,10 @@ test('a rule whose owner becomes a guest is suspended before it writes', async (
   const { json } = await owner.call('POST', `${v1}/automations`, rule);
   await owner.call('POST', `${v1}/automations/${json.id}/enable`, { force: true });
   const { json: teams } = await app.call('GET', `${v1}/teams`);
-  const demoted = await app.call('PATCH', `${v1}/members/${owner.id}`, { role: 'guest', teams: [teams.data[0].key] });
+  const demoted = await app.call('PATCH', `${v1}/members/${owner.id}`, {
+    role: 'guest',
+    teams: [teams.data[0].key],
+  });
   expect(demoted.status).toBe(200);
   expect((await createIssue(app)).priority).toBe('none');
   expect((await app.call('GET', `${v1}/automations/${json.id}`)).json.state).toBe('suspended');
@@ -123,7 +126,10 @@ test('an earlier revision can be restored, and a copy is paused', async () => {
     [2, { priority: 'low' }],
     [1, null],
   ]);
-  expect((await app.call('POST', `${path}/restore`, { revision: 1 })).json).toMatchObject({ revision: 3, trigger: onCreate });
+  expect((await app.call('POST', `${path}/restore`, { revision: 1 })).json).toMatchObject({
+    revision: 3,
+    trigger: onCreate,
+  });
   const copy = (await app.call('POST', `${path}/duplicate`, {})).json;
   expect(copy).toMatchObject({ name: 'First (copy)', state: 'paused', revision: 1 });
   await Promise.all([id, copy.id].map(remove));

@@ -1,0 +1,136 @@
+// The health of a rule names what people overruled, conflicts, failures and loops; a rule that people overrule
+// steps down.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createClock, startApp, type Json, type TestApp } from '../../app.ts';
+import { createIssue, createRule, enabled, getIssue, onCreate, setHigh, v1 } from './rules.ts';
+
+const clock = createClock();
+let app: TestApp;
+beforeAll(async () => void (app = await startApp({ clock })));
+afterAll(() => app.stop());
+
+const healthOf = async (id: string): Promise<Json> => {
+  await app.settled();
+  return (await app.call('GET', `${v1}/automations/${id}/health`)).json;
+};
+const remove = (id: string): Promise<Json> => app.call('DELETE', `${v1}/automations/${id}`);
+async function patch(id: string, body: object): Promise<void> {
+  await app.call('PATCH', `${v1}/issues/${id}`, body);
+  await app.settled();
+}
+
+test('a rule that never ran has no runs, and one that ran shows them', async () => {
+  const { id } = await enabled(app, {});
+  expect(await healthOf(id)).toMatchObject({
+    lastRunAt: null,
+    lastActedAt: null,
+    runs: { total: 0 },
+    conflicts: [],
+  });
+  await createIssue(app);
+  expect(await healthOf(id)).toMatchObject({
+    basis: 'runs',
+    lastActedAt: '2026-11-20T12:00:00.000Z',
+    runs: { total: 1, acted: 1, failed: 0, proposed: 0 },
+    overruled: { changes: 1, overruled: 0, share: 0 },
+  });
+  await remove(id);
+});
+
+test('a rule whose changes people overrule steps down to proposals, and then to simulation', async () => {
+  const stepDown = { share: 0.5, days: 7, least: 2 };
+  const { id } = await enabled(app, { stepDown });
+  for (const priority of ['low', 'medium']) await patch((await createIssue(app)).id, { priority });
+  await createIssue(app);
+  expect((await healthOf(id)).overruled).toMatchObject({
+    changes: 3,
+    overruled: 2,
+    share: 0.667,
+    examples: [{ field: 'priority', set: 'high', now: 'medium', by: 'First key' }, { now: 'low' }],
+  });
+  clock.advance(86_400_000 + 60_000);
+  await app.settled();
+  const get = async (): Promise<Json> => (await app.call('GET', `${v1}/automations/${id}`)).json;
+  expect(await get()).toMatchObject({ mode: 'propose', state: 'active' });
+  const { data } = (await app.call('GET', `${v1}/inbox?limit=5`)).json;
+  expect(data.find(({ kind }: Json) => kind === 'automation_stepped_down').target).toEqual({
+    kind: 'automation',
+    id,
+  });
+  for (let at = 0; at < 3; at++) await createIssue(app);
+  const open = (await app.call('GET', `${v1}/proposals?install=${id}&status=open`)).json.data;
+  for (const one of open) await app.call('POST', `${v1}/proposals/${one.id}/reject`, { reason: 'No.' });
+  await app.settled();
+  // The reaction to the rejections sets a timer.
+  await app.settled();
+  expect((await get()).mode).toBe('simulate');
+  expect((await createIssue(app)).priority).toBe('none');
+  await remove(id);
+});
+
+test('two rules that write the same field of an issue are a conflict with an example', async () => {
+  const low = { type: 'set', fields: { priority: 'low' } };
+  const one = await enabled(app, { name: 'High' });
+  const other = await enabled(app, {
+    name: 'Low',
+    trigger: { type: 'event', event: 'issue.updated', to: { priority: 'high' } },
+    actions: [low],
+  });
+  const issue = await createIssue(app);
+  expect(issue.priority).toBe('low');
+  expect((await healthOf(one.id)).conflicts).toMatchObject([
+    {
+      with: { kind: 'automation', id: other.id, name: 'Low' },
+      field: 'priority',
+      count: 1,
+      example: { issue: { id: issue.id }, ours: { value: 'high' }, theirs: { value: 'low' } },
+    },
+  ]);
+  await Promise.all([one.id, other.id].map(remove));
+});
+
+test('rules that trigger each other are cut, and the health of each names the chain', async () => {
+  const rename = (to: string, from: string) => ({
+    name: `To ${to}`,
+    trigger: { type: 'event', event: 'issue.updated', to: { title: from } },
+    actions: [{ type: 'set', fields: { title: to } }],
+  });
+  const rules = [await enabled(app, rename('Ping', 'Pong')), await enabled(app, rename('Pong', 'Ping'))];
+  const issue = await createIssue(app, { title: 'Start' });
+  await patch(issue.id, { title: 'Ping' });
+  const loops = (await Promise.all(rules.map(({ id }) => healthOf(id)))).flatMap((health) => health.loops);
+  expect(loops[0].message).toContain('To Ping');
+  expect(loops[0].message).toContain('To Pong');
+  expect((await getIssue(app, issue.id)).version).toBeLessThan(12);
+  await Promise.all(rules.map(({ id }) => remove(id)));
+});
+
+test('a failing action is reported with its reason', async () => {
+  const { id } = await enabled(app, { actions: [{ type: 'set', fields: { state: 'Nowhere' } }] });
+  await createIssue(app);
+  expect((await healthOf(id)).failures[0]).toMatchObject({
+    count: 1,
+    message: expect.stringContaining('no such state'),
+  });
+  await remove(id);
+});
+
+test('a paused rule is judged by its backtest: agreement with people, and conflicts', async () => {
+  const issues = [];
+  for (let at = 0; at < 3; at++) issues.push(await createIssue(app, { title: `Past ${at}` }));
+  await patch(issues[0].id, { priority: 'high' });
+  await patch(issues[1].id, { priority: 'low' });
+  const trigger = { ...onCreate, filter: { title: { startsWith: 'Past' } } };
+  const { id, backtest } = await createRule(app, { trigger, actions: [setHigh] });
+  await app.settled();
+  expect((await app.call('GET', `${v1}/automations/${id}`)).json.backtest).toEqual({
+    id: backtest.id,
+    status: 'done',
+  });
+  const { report } = (await app.call('GET', `${v1}/backtests/${backtest.id}`)).json;
+  expect(report.fields).toMatchObject([
+    { field: 'priority', wouldChange: 3, same: 1, opposite: 1, nothing: 1 },
+  ]);
+  expect((await healthOf(id)).basis).toBe('backtest');
+  await remove(id);
+});
