@@ -139,7 +139,7 @@ const tree = root.addChildren([
     getParentRoute,
     path: '/automations/new',
     validateSearch: textSearch,
-    component: lazyRouteComponent(() => import('./screens/automations/new.tsx')),
+    component: lazyRouteComponent(() => import('./screens/automations/start/new.tsx')),
   }),
   createRoute({
     getParentRoute,

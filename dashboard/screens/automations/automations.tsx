@@ -14,7 +14,8 @@ import { Dialogs, type Open } from './dialogs.tsx';
 import { sentenceOf } from './rule/sentence.ts';
 import { draftOf } from './rule/rule.ts';
 import { statusOf } from './status.ts';
-import { Templates } from './templates.tsx';
+import { Suggestions } from './start/suggestions.tsx';
+import { Templates } from './start/templates.tsx';
 import { useChanges } from './use-changes.ts';
 
 export default function Automations(): ReactNode {
@@ -36,7 +37,12 @@ export default function Automations(): ReactNode {
         <Paged pages={automations} empty={<Empty title={text.none} hint={text.noneHint} />}>
           {(items) => <AutomationTable automations={items} mayWrite={mayWrite} onOpen={setOpen} />}
         </Paged>
-        {mayWrite && automations.items && <Templates isFirst={automations.items.length === 0} />}
+        {mayWrite && automations.items && (
+          <>
+            <Templates isFirst={automations.items.length === 0} />
+            <Suggestions />
+          </>
+        )}
       </div>
       <Dialogs
         open={open}

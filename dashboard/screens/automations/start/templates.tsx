@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Automation } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
-import { useApp } from '../../data/provider.tsx';
-import { Button, LinkButton } from '../../parts/button.tsx';
-import { text } from '../../text/automations.ts';
-import styles from './automations.module.css';
-import { ruleOf, type Draft, type Rule } from './rule/rule.ts';
+import { useApp } from '../../../data/provider.tsx';
+import { Button, LinkButton } from '../../../parts/button.tsx';
+import { text } from '../../../text/automations.ts';
+import styles from '../automations.module.css';
+import { ruleOf, type Draft, type Rule } from '../rule/rule.ts';
 
 export interface Template {
   readonly id: string;
@@ -26,10 +26,11 @@ interface TemplateNeed {
 }
 
 /** @returns undefined while the templates load; none if the server has no templates */
-export function useTemplates(): readonly Template[] | undefined {
+export function useTemplates(isUsed = true): readonly Template[] | undefined {
   const { token } = useApp();
   const { data } = useQuery({
     queryKey: ['automation-templates'],
+    enabled: isUsed,
     queryFn: async (): Promise<readonly Template[]> => {
       const answer = await fetch('/api/v1/automations/templates', {
         headers: { authorization: `Bearer ${await token()}` },

@@ -1,8 +1,8 @@
 // Values of a template that a person adapts to the workspace.
 import { useState, type ReactNode } from 'react';
-import { TextField } from '../../parts/fields.tsx';
-import { text } from '../../text/automations.ts';
-import { withPath, type Draft } from './rule/rule.ts';
+import { TextField } from '../../../parts/fields.tsx';
+import { text } from '../../../text/automations.ts';
+import { withPath, type Draft } from '../rule/rule.ts';
 import type { Template } from './templates.tsx';
 
 interface AdaptProps {
