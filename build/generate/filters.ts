@@ -120,7 +120,10 @@ function valuesOf(field: FilterField): readonly unknown[] {
 const sampleNames = { id: 'x', key: 'ENG', identifier: 'ENG-1', name: 'x' } as const;
 
 const idLike = (pattern: string): string => {
-  const ids = ['00000000-0000-0000-0000-000000000000', `${/[a-z]{3}(?=[|_])/.exec(pattern)?.[0]}_${'0'.repeat(26)}`];
+  const ids = [
+    '00000000-0000-0000-0000-000000000000',
+    `${/[a-z]{3}(?=[|_])/.exec(pattern)?.[0]}_${'0'.repeat(26)}`,
+  ];
   return ids.find((id) => new RegExp(pattern).test(id)) ?? 'x';
 };
 

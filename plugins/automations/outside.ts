@@ -1,7 +1,7 @@
 // Actions outside of the tracker: requests to hosts that an administrator allowed, and actions of other plugins.
 import { InvalidInput, type FetchResponse } from '@tatami/sdk/plugin';
 import { inputOf, textOf, type Step } from './actions.ts';
-import type { Ctx, Host } from './rule.ts';
+import type { Ctx, Host, RuleIssue } from './rule.ts';
 import { callOf, type RuleRun } from './run.ts';
 import { renderAll } from './template.ts';
 
@@ -51,7 +51,7 @@ function requireOk({ ok, status }: FetchResponse, request: string): void {
 }
 
 interface PluginActions {
-  call(plugin: string, action: string, body: { target?: string; input?: unknown }): Promise<unknown>;
+  call(plugin: string, action: string, body: { target?: RuleIssue; input?: unknown }): Promise<unknown>;
 }
 
 export async function callPlugin(run: RuleRun, step: Step<'plugin'>): Promise<void> {
@@ -61,7 +61,7 @@ export async function callPlugin(run: RuleRun, step: Step<'plugin'>): Promise<vo
     throw new InvalidInput('This server cannot call actions of plugins in a rule. Remove the action.');
   run.calls++;
   await actions.call(plugin, action, {
-    ...(step.issue ? { target: step.issue.id } : {}),
+    ...(step.issue ? { target: step.issue } : {}),
     input: inputOf(step, input, 'input'),
   });
 }

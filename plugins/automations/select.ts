@@ -5,7 +5,7 @@ import { callOf, type RuleRun } from './run.ts';
 import { mentions, renderInput, type TemplateScope } from './template.ts';
 import { failing } from './failure.ts';
 
-export const issuesMax = 50;
+const issuesMax = 50;
 const relativesMax = 50;
 const relationsMax = 100;
 

@@ -1,10 +1,11 @@
-// A plugin run is a transaction: regardless of the number of kills during runs, each issue is handled exactly once, and
-// every effect has its event and its run.
+// A run of a plugin or of an automation is a transaction: regardless of the number of kills during runs, each issue is handled
+// exactly once, and every effect has its event and its run.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Json } from '../app.ts';
+import { enabled } from '../features/automations/rules.ts';
 import { install, packSource } from '../features/plugins/pack.ts';
 import { everything } from './oracle.ts';
 import { handedOver } from './own-copy.ts';
@@ -13,9 +14,10 @@ import { clientOf, seededRandom, startServer } from './server.ts';
 const kills = process.env.TATAMI_LONG ? 60 : 2;
 const issuesEach = 40;
 
-test(`${kills} kills of the core while a plugin works leave exactly-once effects`, async () => {
+test(`${kills} kills of the core while a plugin and an automation work leave exactly-once effects`, async () => {
   const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
   const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
+  await app.call('POST', '/api/v1/labels', { name: 'ruled' });
   await install(
     app.call,
     await packSource(`{
@@ -28,6 +30,13 @@ test(`${kills} kills of the core while a plugin works leave exactly-once effects
       } } },
     }`),
   );
+  const rule = await enabled(app, {
+    trigger: { type: 'event', event: 'issue.created', filter: { title: { startsWith: 'Issue' } } },
+    actions: [
+      { type: 'add', field: 'labels', values: ['ruled'] },
+      { type: 'comment', body: 'by the rule' },
+    ],
+  });
   const key = app.workspace.apiKey;
   await app.stop();
   const dir = handedOver(sourceDir);
@@ -47,25 +56,31 @@ test(`${kills} kills of the core while a plugin works leave exactly-once effects
   }
   const { url, child } = await startServer(dir);
   const call = clientOf(url, key);
-  const statuses = async (): Promise<string[]> =>
-    (await everything(call, '/plugins/com.test.exactly-once/runs')).map(({ status }) => status);
+  const runsOf = (id: string): Promise<Json[]> => everything(call, `/plugins/${id}/runs`);
+  const allRuns = async (): Promise<Json[]> => [
+    ...(await runsOf('com.test.exactly-once')),
+    ...(await runsOf(rule.id)),
+  ];
+  const statuses = async (): Promise<string[]> => (await allRuns()).map(({ status }) => status);
   // A run that ended without success stays unsuccessful.
   const isOver = (status: string): boolean => status === 'succeeded' || status === 'dead';
-  while ((await statuses()).filter(isOver).length < filed) await Bun.sleep(50);
+  while ((await statuses()).filter(isOver).length < 2 * filed) await Bun.sleep(50);
   expect(new Set(await statuses())).toEqual(new Set(['succeeded']));
   const issues = await everything(call, '/issues');
   expect(issues.length).toBe(filed);
   expect(issues.filter(({ estimate }) => estimate !== 1)).toEqual([]);
+  const labeled = await everything(call, '/issues?label=ruled');
+  expect(labeled.length).toBe(filed);
   // A key per issue, because partitions that write one key would wait for each other's retries.
   for (const { id } of issues)
     expect((await call('GET', `/api/v1/plugins/com.test.exactly-once/kv/${id}`)).json.value).toBe(1);
   const added = (await everything(call, '/events?types=comment.added')).map(
     (event: Json) => event.data.issue.id,
   );
-  expect(added.length).toBe(filed);
+  expect(added.length).toBe(2 * filed);
   expect(new Set(added).size).toBe(filed);
-  const runs = await everything(call, '/plugins/com.test.exactly-once/runs');
-  expect(runs.length).toBe(filed);
+  const runs = await allRuns();
+  expect(runs.length).toBe(2 * filed);
   const emitted = (await everything(call, '/events?types=automation.run')).map(
     (event: Json) => event.data.runId,
   );

@@ -21,9 +21,9 @@ import { tenantOp, type Scope, type Store } from '../../platform/store/store.ts'
 import { automationHost } from './contract.ts';
 import { automationHostTable } from './tables.ts';
 
-export type AutomationHost = EntityOf<typeof automationHost>;
+type AutomationHost = EntityOf<typeof automationHost>;
 
-export const automationHostModel = modelOf(automationHost, { table: automationHostTable.name });
+const automationHostModel = modelOf(automationHost, { table: automationHostTable.name });
 
 const storeSecret = tenantStatement(
   'automation_hosts.store_secret',

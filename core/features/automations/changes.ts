@@ -12,7 +12,7 @@ import type { RuleSubscription } from './compile.ts';
 import type { Conditions } from './shape.ts';
 
 /** Event with its complete data, and the cached texts of the data. */
-export interface TestedEvent extends Pick<EventRow, 'actor' | 'createdAt' | 'data'> {
+interface TestedEvent extends Pick<EventRow, 'actor' | 'createdAt' | 'data'> {
   readonly searched: Searched;
 }
 
@@ -77,7 +77,7 @@ function isActor(
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** A window such as 22:00 to 06:00 crosses midnight; its days are those on which it starts. */
-export function isWithin(window: NonNullable<Conditions['time']>, atMs: number): boolean {
+function isWithin(window: NonNullable<Conditions['time']>, atMs: number): boolean {
   const { from = '00:00', until = '24:00', timeZone = 'UTC' } = window;
   const { hour, minute, weekday } = utcToWall(timeZone, atMs);
   const now = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;

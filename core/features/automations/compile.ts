@@ -101,7 +101,7 @@ function withMemberIds(action: Action, members: Directory['members']): Action {
 }
 
 /** Host that an administrator added, by its name. */
-export interface Host {
+interface Host {
   readonly id: string;
   readonly origin: string;
   /** Allowed path; null for all. */

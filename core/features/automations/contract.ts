@@ -10,15 +10,13 @@ import { member } from '../people/contract.ts';
 const backtestStatuses = ['queued', 'running', 'done', 'canceled', 'failed'] as const;
 /** `simulate` records the effects of a rule and drops them; `propose` turns them into proposals. */
 const modes = ['simulate', 'propose', 'apply'] as const;
-export type AutomationMode = (typeof modes)[number];
 const states = ['active', 'paused', 'suspended', 'disabled_failures', 'disabled_sandbox'] as const;
-export type AutomationState = (typeof states)[number];
 
 /** Part of a rule in JSON; `shape.ts` checks it, because its members depend on `type`. */
 const part = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 const seeDocs = 'See docs/automations/reference.md.';
 
-export const actionsMax = 20;
+const actionsMax = 20;
 /** Limit of automations that a workspace can have. */
 export const automationsMax = 500;
 

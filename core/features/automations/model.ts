@@ -6,7 +6,7 @@ import { automation } from './contract.ts';
 import { ruleOf } from './shape.ts';
 
 /** Last issue that the trigger `unchanged` fired for: time of its last change, and id. */
-export interface DuePosition {
+interface DuePosition {
   readonly at: number;
   readonly id: string;
 }

@@ -81,8 +81,13 @@ async function requireOwnership(ctx: Context, ownerId: string | null | undefined
  * Requires that the caller and the owner have the scopes of the rule.
  * @throws ApiError forbidden
  */
-async function requireScopes(ctx: Context, after: Pick<Automation, 'ownerId'> & Automation): Promise<void> {
-  const scopes = [...expandScopes(Object.keys(scopesOf(ruleOf(after))))];
+async function requireScopes(ctx: Context, after: Automation, runtime: RuleRuntime): Promise<void> {
+  const scopes = [
+    ...expandScopes([
+      ...Object.keys(scopesOf(ruleOf(after))),
+      ...(await scopesOfActions(ctx, after, runtime)),
+    ]),
+  ];
   const missing = scopes.filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError(
@@ -116,7 +121,23 @@ async function requireCapacity(ctx: Context): Promise<void> {
 async function checked(ctx: Context, after: Automation, runtime: RuleRuntime): Promise<void> {
   requireShape(after);
   await requireSound(ctx, after, runtime);
-  await requireScopes(ctx, after);
+  await requireScopes(ctx, after, runtime);
+}
+
+/** Returns the scopes of the plugins whose actions a rule calls. @throws ApiError validation_failed */
+async function scopesOfActions(ctx: Context, after: Automation, runtime: RuleRuntime): Promise<string[]> {
+  const scopes: string[] = [];
+  for (const [index, action] of ruleOf(after).actions.entries()) {
+    if (action.type !== 'plugin') continue;
+    const ofPlugin = await runtime.actionScopes(ctx, action.plugin, action.action);
+    if (!ofPlugin)
+      throw invalidField(`actions.${index}.action`, 'not_found', {
+        why: `No active plugin ${action.plugin} has an action ${action.action}.`,
+        fix: 'Use an action that GET /api/v1/plugins/{id}/actions lists.',
+      });
+    scopes.push(...ofPlugin);
+  }
+  return scopes;
 }
 
 const changeSet = (
@@ -166,7 +187,7 @@ export async function previewAutomation(
 /** @throws ApiError validation_failed, forbidden, conflict */
 export async function createAutomation(
   ctx: Context,
-  { probation = true, ...body }: AutomationInput,
+  { probation, ...body }: AutomationInput,
   runtime: RuleRuntime,
 ): Promise<ChangeSet> {
   requirePersonOrProposal(ctx);
@@ -179,7 +200,7 @@ export async function createAutomation(
     ...values,
     id: ctx.ids.next(automation.id),
     ownerId,
-    probationLeft: probation ? probationRuns : 0,
+    probationLeft: (probation ?? writesHere(body)) ? probationRuns : 0,
     createdAt: now,
     updatedAt: now,
   } as Omit<Automation, 'version'>;
@@ -189,6 +210,10 @@ export async function createAutomation(
   const set = changeSet(ctx, change, change.after, { ops, status: 201 });
   return { ...set, location: `${ctx.baseUrl}/api/v1/${automation.path}/${draft.id}` };
 }
+
+/** False for a rule that only sends requests or calls plugins, which a probation does not hold back. */
+const writesHere = ({ actions }: Pick<AutomationInput, 'actions'>): boolean =>
+  actions.some(({ type }) => type !== 'http' && type !== 'plugin');
 
 const defaults = {
   description: '',

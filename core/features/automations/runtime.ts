@@ -11,13 +11,15 @@ import type { AutomationBacktest } from './contract.ts';
 import type { Automation } from './model.ts';
 
 /** Issue to run on; absent for an automation that selects issues. */
-export interface RunSubject {
+interface RunSubject {
   readonly issue?: string;
 }
 
 export interface RuleRuntime {
   readonly checkFilter: CheckFilter;
   readonly filterFields: (eventType: EventType, directory?: Directory) => FilterFields;
+  /** Returns the scopes granted to an active plugin with this action; undefined if there is none. */
+  actionScopes(ctx: Context, plugin: string, action: string): Promise<readonly string[] | undefined>;
   /** Returns why a template cannot be used, with what to do; null if it can. */
   readonly checkTemplate: (text: string) => Promise<string | null>;
   /** Returns the ops that update the schedules and other rows to the state of an automation. */

@@ -77,7 +77,7 @@ const Selection = Closed({
   filter,
   limit: optional(Type.Integer({ minimum: 1, maximum: 50 })),
 });
-export type Selection = Static<typeof Selection>;
+type Selection = Static<typeof Selection>;
 
 /** Issues that an action writes, relative to the issue of the trigger. */
 const targets = [
@@ -147,7 +147,6 @@ const actions = {
 } as const;
 type ActionType = keyof typeof actions;
 export type Action = { [T in ActionType]: Static<(typeof actions)[T]> }[ActionType];
-export type ActionOf<T extends ActionType> = Static<(typeof actions)[T]>;
 
 const checksOf = (schemas: Readonly<Record<string, TSchema>>) =>
   Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));

@@ -12,5 +12,5 @@ export const me = defineFeature({
   ],
 });
 
-export { authorityGuards, rightsNow } from './rights-now.ts';
+export { authorityGuards, rightsNow, roleGuard } from './rights-now.ts';
 export { createMe } from './routes.ts';

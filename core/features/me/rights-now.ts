@@ -22,6 +22,8 @@ const liveGrant = systemStatement<{ scopes_json: string }>(
 );
 const liveMember = tableOf.members.select('there_now', ['id'], ['id'], 'AND deleted_at IS NULL');
 
+const memberInRole = tableOf.members.select('in_role', ['id'], ['id', 'role'], 'AND deleted_at IS NULL');
+
 /**
  * @returns null after the key, grant or membership has ended; the original rights of an authority without a
  * member
@@ -59,6 +61,10 @@ export function authorityGuards(scope: Scope, authority: Authority, nowMs: numbe
   if (kind === 'api_key') return [member, tenantOp(scope, liveKey, { id, now: nowMs }, once)];
   return kind === 'app' ? [member, systemOp(liveGrant, grantParams(scope, authority), once)] : [member];
 }
+
+/** Returns the operation that fails the commit if a member left or has another role. */
+export const roleGuard = (scope: Scope, member: { readonly id: string; readonly role: string }): Op =>
+  tenantOp(scope, memberInRole.statement, member, { expectRows: 1 });
 
 const grantParams = ({ workspaceId }: Scope, { actor, grantId }: Authority) => ({
   workspace: workspaceId,

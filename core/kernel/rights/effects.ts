@@ -46,7 +46,7 @@ export const effectTable = {
       'proposals.approve':
         'for a proposal of a plugin whose base has changed, if the manifest names hosts or secrets',
     },
-    calls: ['net.fetch'],
+    calls: ['net.fetch', 'actions.call'],
   },
   'repeated-runs': {
     doc: 'Rerun of a plugin for a proposal that is out of date',

@@ -15,6 +15,7 @@ const rest = async (method: string, path: string, body?: object): Promise<Json> 
 const toolNames = [
   ...['issues_search', 'issues_get', 'issues_create', 'issues_update', 'issues_delete', 'comments_add'],
   ...['boards_get', 'cycles_get', 'plugins_backtest', 'proposals_get'],
+  ...['automations_list', 'automations_propose', 'automations_preview'],
 ];
 
 describe.each(generations.map((generation) => [generation] as const))(
@@ -32,9 +33,9 @@ describe.each(generations.map((generation) => [generation] as const))(
       for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
         expect([name, inputSchema.type, outputSchema.type]).toEqual([name, 'object', 'object']);
         expect(description.length).toBeGreaterThan(80);
-        const isRead = /_(search|get)$/.test(name);
+        const isRead = /_(search|get|list)$/.test(name);
         expect([name, annotations.readOnlyHint]).toEqual([name, isRead]);
-        expect([name, annotations.destructiveHint]).toEqual([name, /_(update|delete)$/.test(name)]);
+        expect([name, annotations.destructiveHint]).toEqual([name, /_(update|delete|propose)$/.test(name)]);
         expect(annotations.openWorldHint).toBe(false);
       }
       // Every conversation contains these texts, so their size matters.

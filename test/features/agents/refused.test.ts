@@ -160,6 +160,12 @@ test('each tool requires its scopes, and names a missing one', async () => {
     cycles_get: [{ id: cycle.data[0].id }, ['cycles:read', 'issues:read']],
     plugins_backtest: [{ id: 'acme.none' }, ['backtests:write']],
     proposals_get: [{ id: 'prp_01m7wd7tg001bvq8r5bjgt6mjc' }, ['proposals:read']],
+    automations_list: [{}, ['automations:read']],
+    automations_propose: [{ id: 'atm_01m7wd7tg001bvq8r5bjgt6mjc', name: 'x' }, ['automations:write']],
+    automations_preview: [
+      { trigger: { type: 'manual' }, actions: [{ type: 'comment', body: 'x' }] },
+      ['automations:write'],
+    ],
   };
   expect(Object.keys(needs)).toEqual((await agent.tools()).map(({ name }) => name));
   const from = await app.lastSequence();

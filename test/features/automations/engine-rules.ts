@@ -9,7 +9,7 @@ import { sha256Hex, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import type { Json, TestApp } from '../../app.ts';
 import { install } from '../plugins/pack.ts';
 
-export const v1 = '/api/v1';
+const v1 = '/api/v1';
 
 export interface Rules {
   /** Sends a request that must succeed. @returns the body of the response */

@@ -2,6 +2,7 @@ import { compileCheck } from '../../../kernel/http/request/validate.ts';
 import { ApiError, type ErrorCode } from '../../../platform/lib/errors/errors.ts';
 import { Refused, type Agent, type Json } from '../agent.ts';
 import type { Decisions } from '../decisions.ts';
+import { automationTools } from './automations.ts';
 import { issueTools } from './issues.ts';
 import { otherTools } from './others.ts';
 import { jsonSchemaOf, listedInput, type RouteOf, type Tool } from './tool.ts';
@@ -36,7 +37,7 @@ export function createTools(
   routeOf: RouteOf,
   { baseUrl, decisions }: { baseUrl: string; decisions: Decisions },
 ): Tools {
-  const tools = [...issueTools(routeOf, baseUrl), ...otherTools(routeOf, baseUrl)];
+  const tools = [issueTools, otherTools, automationTools].flatMap((make) => make(routeOf, baseUrl));
   const byName = new Map(tools.map((tool) => [tool.name, { tool, check: compileCheck(tool.input) }]));
   return {
     listed: tools.map(listedOf),

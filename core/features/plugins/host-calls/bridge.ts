@@ -8,6 +8,7 @@ import { FairQueue } from '../../../platform/lib/fairness/fair-queue.ts';
 import type { CallAnswer } from '../../../platform/sandbox/supervisor.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { ValueError } from '../kv/own.ts';
+import { actionCall } from '../schedules/one-time-jobs.ts';
 import { traitsOf, effectsMax } from '../planning/limits.ts';
 import {
   CallError,
@@ -139,6 +140,13 @@ const writes: Readonly<Record<string, OwnWrite>> = {
     isRead: false,
     async answer({ oneTimeJobs }, [name, at, data]) {
       await oneTimeJobs.schedule(name, at, data);
+      return 'null';
+    },
+  },
+  [actionCall]: {
+    isRead: false,
+    async answer({ oneTimeJobs }, [plugin, action, body]) {
+      await oneTimeJobs.callAction(plugin, action, body);
       return 'null';
     },
   },

@@ -48,6 +48,8 @@ export interface Registry extends SourceMaps {
   subscriptions(scope: Scope, event: EventRow): Promise<readonly Subscription[]>;
   /** Returns an active install; undefined if it was removed, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
+  /** Returns an active plugin by the id in its manifest. */
+  activePlugin(scope: Scope, pluginId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
 }
 
@@ -100,6 +102,8 @@ export function createRegistry(options: PluginRuntimeOptions): Registry {
     subscriptions: async (scope, { type, data }) =>
       ((await of(scope)).byType.now.get(type) ?? unsubscribed).candidates(data),
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
+    activePlugin: async (scope, pluginId) =>
+      [...(await of(scope)).installs.values()].find((one) => !one.rule && one.pluginId === pluginId),
     source: createSources(store),
     ...createLookupCache(store, log),
   };

@@ -19,6 +19,7 @@ import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
 import { closeRoute, openRoute } from '../inbound/routes.ts';
 import { AutomationHealth, healthOf } from './health.ts';
 import type { StateOps } from '../installs/disable.ts';
+import { declared } from '../installs/manifest.ts';
 import { installOfRule, rulesPackage } from '../installs/rules.ts';
 import { isTestable } from '../installs/subscriptions.ts';
 import type { Install } from '../installs/model.ts';
@@ -80,6 +81,10 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
   return {
     ...checks,
     ...ruleResponses,
+    async actionScopes({ scope }, plugin, action) {
+      const install = await deps.registry.activePlugin(scope, plugin);
+      return install && declared(install.manifest.actions, action) ? install.grant : undefined;
+    },
     async health(ctx, automation) {
       await work.usage.written();
       await work.storeWork(ctx.scope, automation.id);

@@ -198,7 +198,7 @@ function ofNobody({ budget: { whenSpent } }: Install): Meter {
 
 /** Returns the context that answers the calls of an attempt. */
 function bridgeOf(
-  { clock, outside, services: { store } }: AttemptDeps,
+  { clock, outside, registry, services: { store } }: AttemptDeps,
   { leased, install, staged, cause, startedAt, modes, meter }: ActiveAttempt,
   gateway: HostGateway,
 ): BridgeCall {
@@ -212,7 +212,11 @@ function bridgeOf(
     installId: install.id,
     staged,
     values: world?.values ?? ownValues({ ...own, installId: install.id }),
-    oneTimeJobs: ownOneTimeJobs({ ...own, install, cause, caller: input?.caller, startedAt }),
+    oneTimeJobs: ownOneTimeJobs({
+      ...own,
+      ...{ install, cause, caller: input?.caller, startedAt },
+      findPlugin: (pluginId) => registry.activePlugin(scope, pluginId),
+    }),
     outside: outside.of({
       scope,
       install,

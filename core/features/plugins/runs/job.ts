@@ -1,6 +1,6 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
 import { type Cause, renderEvent, type EventRow } from '../../../kernel/events/event.ts';
-import { authorityGuards, rightsNow } from '../../me/index.ts';
+import { authorityGuards, rightsNow, roleGuard } from '../../me/index.ts';
 import { membershipOf } from '../../people/index.ts';
 import { expandScopes } from '../../../kernel/rights/table.ts';
 import {
@@ -123,6 +123,8 @@ function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined
 export interface RunCaller extends Authority {
   readonly scopes: readonly string[];
   readonly narrowed: readonly (readonly [scope: string, narrowing: Narrowing])[] | null;
+  /** Owner of the automation that runs, with the role at the start of the run. */
+  readonly owner?: { readonly id: string; readonly role: string } | undefined;
 }
 
 /**
@@ -181,7 +183,8 @@ export async function inputNow(
   if (!install.rule) return input && { ...input, ...(caller && { caller }) };
   const owner = await ownerNow(store, scope, install);
   if ('ownerLost' in owner) return { refused: owner };
-  return { ...input, caller: caller ? { ...caller, ...rightsOfBoth(caller, owner) } : owner };
+  if (!caller) return { ...input, caller: owner };
+  return { ...input, caller: { ...caller, ...rightsOfBoth(caller, owner), owner: owner.owner } };
 }
 
 const rightsOfBoth = (caller: RunCaller, owner: RunCaller) => {
@@ -190,7 +193,7 @@ const rightsOfBoth = (caller: RunCaller, owner: RunCaller) => {
 };
 
 /** Returns the owner of an automation with the present rights, or why the automation must not act for them. */
-export async function ownerNow(
+async function ownerNow(
   store: Store,
   scope: Scope,
   { rule, grant }: Install,
@@ -201,21 +204,21 @@ export async function ownerNow(
     return {
       ownerLost: 'The owner is no longer a member. Choose another owner, then enable the automation.',
     };
-  const { name, rights } = membership;
+  const { name, role, rights } = membership;
   const missing = [...expandScopes(grant)].find((one) => !rights.scopes.has(one));
   if (missing !== undefined)
     return {
       ownerLost: `The owner ${name} no longer has the scope ${missing}. Choose another owner, then enable the automation.`,
     };
-  return callerOf({
-    authority: { actor: { kind: 'user', id: ownerId, memberId: ownerId, name } },
-    ...rights,
-  });
+  const actor = { kind: 'user', id: ownerId, memberId: ownerId, name } as const;
+  return { ...callerOf({ authority: { actor }, ...rights }), owner: { id: ownerId, role } };
 }
 
 /** Guards the commit of a run that acts for somebody: the credential must still be valid. */
 export function callerGuards(scope: Scope, caller: RunCaller | undefined, nowMs: number): Op[] {
-  return caller ? authorityGuards(scope, caller, nowMs) : [];
+  if (!caller) return [];
+  const ofOwner = caller.owner ? [roleGuard(scope, caller.owner)] : [];
+  return [...authorityGuards(scope, caller, nowMs), ...ofOwner];
 }
 
 function authorityOf({ actor, grantId }: RunCaller): Authority {

@@ -102,6 +102,11 @@ function oneTimeJobOf(row: OneTimeJobRow): OneTimeJob {
   };
 }
 
+/** Beginning of the names of jobs that call an action of a plugin. */
+export const actionPrefix = 'action:';
+/** Call by which an automation calls an action of another plugin. */
+export const actionCall = 'actions.call';
+
 /**
  * Returns the change that stores a job. The versions of a new job start at the present time, so that they
  * exceed those of any earlier job of the same name.

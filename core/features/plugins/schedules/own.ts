@@ -3,10 +3,15 @@ import { dayMs } from '../../../platform/lib/time/time.ts';
 import type { Staging } from '../../../kernel/changes/staging.ts';
 import type { Cause } from '../../../kernel/events/event.ts';
 import type { Scope, Store } from '../../../platform/store/store.ts';
+import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { CallError } from '../host-calls/gateway.ts';
+import { declared } from '../installs/manifest.ts';
+import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunCaller, RunInput } from '../runs/job.ts';
 import {
+  actionCall,
+  actionPrefix,
   handlesOneTimeJob,
   changeOneTimeJob,
   countOneTimeJobs,
@@ -28,6 +33,12 @@ export interface OwnOneTimeJobs {
   schedule(name: unknown, at: unknown, data: unknown): Promise<void>;
   /** @returns true if a job was pending. @throws CallError */
   cancel(name: unknown): Promise<boolean>;
+  /**
+   * Queues the action of another plugin, as a one-time job that is due at once.
+   * @param body `target` and `input` of the action
+   * @throws CallError
+   */
+  callAction(plugin: unknown, action: unknown, body: unknown): Promise<void>;
 }
 
 interface OwnOneTimeJobsOptions {
@@ -42,6 +53,8 @@ interface OwnOneTimeJobsOptions {
   readonly caller: RunCaller | undefined;
   /** Start of the run; no job can be due earlier. */
   readonly startedAt: number;
+  /** Finds an active plugin by the id in its manifest. */
+  readonly findPlugin: (pluginId: string) => Promise<Install | undefined>;
 }
 
 export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
@@ -84,6 +97,7 @@ export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
         ids: [],
       });
     },
+    callAction: (plugin, action, body) => callAction(options, plugin, action, body),
     async cancel(nameInput) {
       const name = nameOf(nameInput, install);
       const before = await findOwn(name);
@@ -93,6 +107,45 @@ export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
       return true;
     },
   };
+}
+
+/** @throws CallError */
+async function callAction(
+  { install, staged, cause, caller, nowMs, findPlugin }: OwnOneTimeJobsOptions,
+  plugin: unknown,
+  name: unknown,
+  body: unknown,
+): Promise<void> {
+  if (!install.rule || !caller)
+    throw new CallError('validation_failed', 'Only automations call actions of other plugins.');
+  const target = await findPlugin(String(plugin));
+  const action = target && declared(target.manifest.actions, String(name));
+  if (!action)
+    throw new CallError('not_found', `No active plugin ${String(plugin)} has an action ${String(name)}.`);
+  const given = (body ?? {}) as { readonly target?: unknown; readonly input?: Record<string, unknown> };
+  const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
+  const input = withDefaults(schema, given.input ?? {});
+  try {
+    checkValues(schema, input, { at: 'input', whose: 'action' });
+  } catch (error) {
+    throw error instanceof ApiError ? new CallError('validation_failed', error.message) : error;
+  }
+  const event = {
+    action: String(name),
+    target: action.target === 'none' ? null : given.target,
+    input,
+    caller: caller.actor,
+  };
+  const number = staged.changes.filter(({ kind }) => kind === oneTimeJobModelName).length;
+  const job: RunInput = { event, cause, caller };
+  const facts = {
+    installId: target.id,
+    name: `${actionPrefix}${cause.parentRunId ?? ''}.${number}`,
+    dueAt: nowMs(),
+    inputJson: JSON.stringify(job),
+  };
+  const change = changeOneTimeJob(null, facts, nowMs());
+  staged.add([change], { operation: actionCall, input: { args: [plugin, name, body] }, ids: [] });
 }
 
 /** @throws CallError quota_exceeded */

@@ -20,7 +20,14 @@ import { scheduledRun, type NewRun } from '../runs/rows.ts';
 import { cutRunOp, findOpenRun, queueRunOps } from '../runs/state.ts';
 import { findCut } from '../planning/loops.ts';
 import type { RunInput } from '../runs/job.ts';
-import { handlesOneTimeJob, findOneTimeJob, removeOneTimeJobOp, scheduleOf } from './one-time-jobs.ts';
+import {
+  actionPrefix,
+  findOneTimeJob,
+  handlesOneTimeJob,
+  removeOneTimeJobOp,
+  scheduleOf,
+} from './one-time-jobs.ts';
+import { declared } from '../installs/manifest.ts';
 import { effectiveMode } from '../installs/mode.ts';
 
 const concurrentSchedules = 8;
@@ -167,14 +174,14 @@ export function createOneTimeWorker(deps: PluginDeps, runs: WorkQueue) {
     // The job waits until the plugin is enabled again (`oneTimeJobsAfterOps`).
     if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
     const input = JSON.parse(job.inputJson) as RunInput;
-    const schedule = scheduleOf(job.name);
+    const handler = handlerOfJob(job.name, input);
     const cause = input.cause ?? { rootEventId: null, parentRunId: null, depth: 0, path: [] };
     const now = clock.nowMs();
     const id = ids.next(idPrefixes.run);
     const run: NewRun = {
       id,
       installId: install.id,
-      handler: { kind: 'schedule', name: schedule },
+      handler,
       // The key is unique, so a retried job never blocks another run.
       orderKey: id,
       sequence: now,
@@ -184,16 +191,26 @@ export function createOneTimeWorker(deps: PluginDeps, runs: WorkQueue) {
       mode: effectiveMode(install),
       inputJson: job.inputJson,
     };
-    const step = { cause, subjectId: null, entityId: stepName(schedule) };
-    const error = handlesOneTimeJob(install.manifest, job.name)
+    const step = { cause, subjectId: null, entityId: stepName(handler.name) };
+    const isHandled =
+      handler.kind === 'action'
+        ? declared(install.manifest.actions, handler.name) !== undefined
+        : handlesOneTimeJob(install.manifest, job.name);
+    const error = isHandled
       ? await findCut(store, scope, step, install.id, () => 0)
-      : wrongSchedule(schedule);
+      : wrongSchedule(handler.name);
     const ops: readonly Op[] = error
       ? [cutRunOp(scope, run, error, now)]
       : queueRunOps(runs, scope, run, now);
     // A job that was rescheduled in the meantime has another version, so this batch fails and the job stays pending.
     await store.commit([queue.finish(item), removeOneTimeJobOp(scope, job), ...ops]);
   };
+}
+
+/** Returns the handler of a job: a schedule of its plugin, or the action that an automation calls. */
+function handlerOfJob(name: string, { event }: RunInput): NewRun['handler'] {
+  if (name.startsWith(actionPrefix)) return { kind: 'action', name: String(event?.action) };
+  return { kind: 'schedule', name: scheduleOf(name) };
 }
 
 /** Returns the name that stands for a job in a causation chain, in place of an object id. */

@@ -12,6 +12,7 @@ import { contracts } from '../../contracts.ts';
 import type { EffectClass } from '../../proposals/contract.ts';
 import { classOf } from '../../proposals/index.ts';
 import { ownWrites } from '../host-calls/bridge.ts';
+import { actionCall } from '../schedules/one-time-jobs.ts';
 import { hostCallsOf } from '../host-calls/gateway.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
 import type { Install } from '../installs/model.ts';
@@ -66,12 +67,16 @@ export function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWri
 
 /** Divides writes by mode. A write gets the mode of those that it builds on, if that is stricter. */
 export function divide(install: Install, writes: readonly StagedWrite[], app: App): Divided {
-  const own = writes.filter(({ operation }) => ownWrites.has(operation));
+  const own = writes.filter(({ operation }) => ownWrites.has(operation) && operation !== actionCall);
   const fields = modeFieldsOf(app.routes);
   const divided: Record<InstallMode, StagedWrite[]> = { apply: [], propose: [], simulate: [] };
   for (const write of writes) {
     if (own.includes(write)) continue;
-    const mode = modeOfWrite(install, write, app.route(write.operation), fields);
+    // The call of an action may change anything, so it has the mode of the automation.
+    const mode =
+      write.operation === actionCall
+        ? install.mode
+        : modeOfWrite(install, write, app.route(write.operation), fields);
     divided[worst(mode, write, divided)].push(write);
   }
   // Stored values record the actions of the plugin, so they get the mode of its other writes.

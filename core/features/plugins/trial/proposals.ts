@@ -143,7 +143,7 @@ const goneOf = (run: RunRow, refused: Authorization): ReplayOutcome =>
 
 type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
-function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): AskAsPlugin {
+function createAskAsPlugin({ clock, app, registry, services: { store } }: PluginDeps): AskAsPlugin {
   const replayWrite = createWriteReplay(app);
 
   const askOwn = async (
@@ -155,7 +155,11 @@ function createAskAsPlugin({ clock, app, services: { store } }: PluginDeps): Ask
     const own = { store, nowMs: clock.nowMs, scope, staged };
     const calls = {
       values: ownValues({ ...own, installId: install.id }),
-      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+      oneTimeJobs: ownOneTimeJobs({
+        ...own,
+        ...{ install, cause: cause ?? uncaused, caller, startedAt },
+        findPlugin: (pluginId) => registry.activePlugin(scope, pluginId),
+      }),
     };
     const before = staged.writes.length;
     try {

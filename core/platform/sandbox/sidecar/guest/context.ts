@@ -9,6 +9,8 @@ import type { GuestLogLevel } from '../../protocol.ts';
 
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
 const SCHEDULE = ['once', 'cancel'];
+/** For automations only; the host refuses the call of any other plugin. */
+const ACTIONS = ['call'];
 
 export interface GuestInput {
   event: unknown;
@@ -39,7 +41,11 @@ interface Members {
 
 export function membersOf(declared: readonly string[]): Members {
   const nothing = freeze({});
-  const namespaces = [namespaceOf('kv', KV, nothing), namespaceOf('schedule', SCHEDULE, nothing)];
+  const namespaces = [
+    namespaceOf('kv', KV, nothing),
+    namespaceOf('schedule', SCHEDULE, nothing),
+    namespaceOf('actions', ACTIONS, nothing),
+  ];
   const undeclared: Record<string, object> = {};
   for (const { name, scope, reads, writes } of surface) {
     const mayRead = allows(declared, `${scope}:read`);
