@@ -15,6 +15,11 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   'test/examples.test.ts': ['examples/**/*'],
   'test/first-hour.test.ts': ['examples/**/*', 'build/**/*', 'test/cli/tatami.ts', ...documents],
   'test/docs-plugins.test.ts': ['examples/**/*', 'test/{cli,documents}/*.ts', ...documents],
+  'test/docs-automations.test.ts': [
+    'test/{cli,documents}/*.ts',
+    'test/features/plugins/pack.ts',
+    ...documents,
+  ],
   'test/docs-page.test.ts': ['test/browser/*.ts', ...documents],
   'test/guides.test.ts': ['examples/**/*', 'test/**/*.ts', ...documents],
   'test/contributing.test.ts': ['{examples,test,bench,build}/**/*', ...documents],

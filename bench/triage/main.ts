@@ -1,16 +1,16 @@
 /**
- * Measures the learned part of auto-triage on the NLBSE'24 issue report classification data (bug, feature, question; five
- * repositories): stratified k-fold cross-validation per repository with seeded folds, macro-F1, calibration, cost.
- * Run: `bun bench/triage/main.ts [FILE.csv] [--seeds 5] [--folds 5] [--json]`.
+ * Measures auto-triage on the NLBSE'24 issue report classification data (bug, feature, question; five repositories): cross-validated
+ * macro-F1, calibration, recall of duplicates, CPU time in the engine of the sandbox, and size.
+ * Run: `bun bench/triage/main.ts [FILE.csv] [--seeds 5] [--json]`. The folds are in `folds.json`.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { parse } from 'csv-parse/sync';
-import { issueTypes, type IssueType } from '../../plugins/auto-triage/model/kind.ts';
-import type { Example } from '../../plugins/auto-triage/model/train.ts';
+import { segmentIssuesMax } from '../../plugins/auto-triage/duplicates/segment.ts';
+import { issueTypes } from '../../plugins/auto-triage/model/kind.ts';
 import { crossValidate, type Run } from './cross-validate.ts';
-import { accuracyOfSurest, atThreshold, calibrationError, macroF1 } from './measures.ts';
+import { dataFile, readRepositories } from './data.ts';
+import { judgedPairs, mentionedPairs, recallAt5, retrieve } from './duplicates.ts';
+import { accuracyOfSurest, atThreshold, calibrationError, macroF1, mean, spread } from './measures.ts';
+import { cpuTimesOf } from './sandbox.ts';
 
 /** Macro-F1 published for the companion test set of this data. */
 const BASELINES = { fastText: 0.718, RoBERTa: 0.792, SetFit: 0.824 };
@@ -19,41 +19,36 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     seeds: { type: 'string', default: '5' },
-    folds: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
   },
 });
-const file =
-  positionals[0] ?? fileURLToPath(new URL('../../../shared/data/nlbse24-train.csv', import.meta.url));
-const seeds = Array.from({ length: Number(values.seeds) }, (_, i) => i + 1);
-
-type LabelledIssue = { repo: string; label: IssueType; title: string; body: string };
-const rows: LabelledIssue[] = parse(readFileSync(file), { columns: true });
-const repositories = Map.groupBy(rows, ({ repo }) => repo);
+const repositories = readRepositories(positionals[0] ?? dataFile);
+const all = repositories.flatMap(({ examples }) => examples);
 
 const runs: Run[] = [];
-const perRepository: Record<string, { macroF1: number; bySeed: number[] }> = {};
-for (const [repository, issues] of repositories) {
-  const examples: Example[] = issues.map(({ label, title, body }) => ({
-    kind: label,
-    title,
-    description: body,
-  }));
-  const ofRepository = seeds.map((seed) => crossValidate(examples, Number(values.folds), seed));
-  const bySeed = ofRepository.map(({ outcomes }) => macroF1(outcomes, issueTypes));
-  perRepository[repository] = { macroF1: mean(bySeed), bySeed };
-  runs.push(...ofRepository);
-  if (!values.json)
-    console.log(
-      `${repository.padEnd(28)} macro-F1 ${mean(bySeed).toFixed(4)}   by seed ${bySeed.map((f) => f.toFixed(3)).join(' ')}`,
-    );
-}
+const perRepository = repositories.map(({ name, examples, folds }) => {
+  const own = [...folds.values()]
+    .slice(0, Number(values.seeds))
+    .map((foldOf) => crossValidate(examples, foldOf));
+  runs.push(...own);
+  const bySeed = own.map(({ outcomes }) => macroF1(outcomes, issueTypes));
+  return {
+    name,
+    macroF1: mean(bySeed),
+    bySeed,
+    recallAt5: recallAt5(retrieve(examples)),
+    mentioned: mentionedPairs(examples).length,
+    duplicates: mentionedPairs(examples).filter((pair) => judgedPairs(name).get(pair.join('-'))).length,
+  };
+});
+const cpuMs: number[] = [];
+for (const repository of repositories) cpuMs.push(...(await cpuTimesOf(repository, repositories)));
 
 const outcomes = runs.flatMap((run) => run.outcomes);
 const report = {
-  data: { repositories: repositories.size, issues: rows.length, folds: Number(values.folds), seeds },
+  data: { repositories: repositories.length, issues: all.length, seeds: Number(values.seeds) },
   macroF1: {
-    mean: mean(Object.values(perRepository).map((r) => r.macroF1)),
+    mean: mean(perRepository.map((one) => one.macroF1)),
     perRepository,
     baselines: BASELINES,
   },
@@ -63,15 +58,24 @@ const report = {
     ...atThreshold(outcomes, threshold),
   })),
   calibrationError: calibrationError(outcomes),
+  recallAt5: recallAt5(retrieve(all)),
   trainMs: spread(runs.flatMap((run) => run.trainMs)),
   predictMs: spread(runs.flatMap((run) => run.predictMs)),
+  sandboxCpuMs: { mean: mean(cpuMs), ...spread(cpuMs) },
   modelBytes: Math.max(...runs.map((run) => run.modelBytes)),
 };
 
 if (values.json) console.log(JSON.stringify(report));
 else {
   console.log(
-    `${'mean'.padEnd(28)} macro-F1 ${report.macroF1.mean.toFixed(4)}   (${seeds.length} seeds × ${values.folds} folds)`,
+    'repository              macro-F1   by seed                         recall@5   mentioned, judged as duplicates',
+  );
+  for (const one of perRepository)
+    console.log(
+      `${one.name.padEnd(24)}${one.macroF1.toFixed(4)}    ${one.bySeed.map((f) => f.toFixed(3)).join(' ')}   ${one.recallAt5.toFixed(3)}      ${one.mentioned}, ${one.duplicates}`,
+    );
+  console.log(
+    `${'mean'.padEnd(24)}${report.macroF1.mean.toFixed(4)}    recall@5 of ${all.length} issues in one index: ${report.recallAt5.toFixed(3)}`,
   );
   console.log(
     `published, on the companion test set: ${Object.entries(BASELINES)
@@ -85,20 +89,14 @@ else {
   for (const { threshold, labelled, accuracy } of report.thresholds)
     console.log(`threshold ${threshold}: labels ${percent(labelled)}, ${percent(accuracy)} of them correct`);
   console.log(`calibration error ${report.calibrationError.toFixed(3)}`);
+  const { sandboxCpuMs: cpu, trainMs, predictMs } = report;
   console.log(
-    `train ms: median ${report.trainMs.median}, max ${report.trainMs.max} · predict ms: median ${report.predictMs.median}, p99 ${report.predictMs.p99}, max ${report.predictMs.max} · model ${report.modelBytes} bytes`,
+    `with JIT: train ms median ${trainMs.median}, max ${trainMs.max} · kind ms median ${predictMs.median}, p99 ${predictMs.p99}`,
   );
-}
-
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, n) => sum + n, 0) / (numbers.length || 1);
-}
-
-function spread(numbers: readonly number[]): { median: number; p99: number; max: number } {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2));
-  return { median: at(0.5), p99: at(0.99), max: at(1) };
+  console.log(
+    `without JIT: kind, evidence, priority and duplicates CPU ms mean ${cpu.mean.toFixed(2)}, median ${cpu.median}, p99 ${cpu.p99}`,
+  );
+  console.log(`model ${report.modelBytes} bytes, index in segments of ${segmentIssuesMax} issues`);
 }
 
 function percent(share: number): string {

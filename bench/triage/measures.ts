@@ -49,3 +49,14 @@ export function calibrationError(outcomes: readonly Outcome[]): number {
   }
   return error / (outcomes.length || 1);
 }
+
+export function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, n) => sum + n, 0) / (numbers.length || 1);
+}
+
+export function spread(numbers: readonly number[]): { median: number; p99: number; max: number } {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2));
+  return { median: at(0.5), p99: at(0.99), max: at(1) };
+}

@@ -8,6 +8,7 @@ const contractsFile = 'core/features/generated/contracts.ts';
 const migrationsFile = 'core/platform/store/generated/migrations.ts';
 const settingsFile = 'core/features/generated/settings.ts';
 const tablesFile = 'core/features/generated/tables.ts';
+const templatesFile = 'core/features/automations/generated/templates.ts';
 const schemaFile = 'core/platform/store/generated/schema.ts';
 
 const isFeature = /from '\.\.\/features\/([\w-]+)\//g;
@@ -25,6 +26,7 @@ export const listFiles = (root: string): (readonly [path: string, text: string])
   [tablesFile, tablesText(root)],
   [migrationsFile, migrationsText(root)],
   [schemaFile, schemaText(root)],
+  [templatesFile, templatesText(root)],
 ];
 
 function contractsText(root: string): string {
@@ -94,4 +96,12 @@ function migrationsText(root: string): string {
     '',
     `export const all = [${names.map((name, at) => `{ name: '${name}', sql: sql${at + 1} }`).join(', ')}];\n`,
   ].join('\n');
+}
+
+/** Templates of rules, whose comments people read. */
+function templatesText(root: string): string {
+  const folder = join(root, 'plugins/automations/templates');
+  const names = [...new Bun.Glob('*.yaml').scanSync(folder)].toSorted();
+  const texts = names.map((name) => [basename(name, '.yaml'), readFileSync(join(folder, name), 'utf8')]);
+  return `export const templateTexts = ${JSON.stringify(Object.fromEntries(texts))};\n`;
 }

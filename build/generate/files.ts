@@ -5,6 +5,7 @@ import { errorCodes, fieldIssues } from '../../core/platform/lib/errors/errors.t
 import { resourceRoutes } from '../../core/app/features.ts';
 import { sentEvents } from '../../core/app/event-schemas.ts';
 import { hostCallsOf } from '../../core/features/plugins/host-calls/gateway.ts';
+import { ruleSchema } from '../../core/features/automations/schema.ts';
 import { allScopes, consentSentenceOf } from '../../core/kernel/rights/table.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import { listFiles } from './contracts.ts';
@@ -60,6 +61,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['core/platform/sandbox/sidecar/guest/generated/surface.ts', surfaceText(hostCalls)] as const,
     ['core/app/cli/generated/operations.ts', commandsText(commandRoutes)] as const,
     ['dashboard/generated/scopes.ts', scopesText()] as const,
+    ['docs/automations/rule.schema.json', JSON.stringify(ruleSchema())] as const,
     ...listFiles(root),
   ];
   const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
@@ -101,7 +103,8 @@ function indexText(files: readonly string[]): string {
 async function formatted(path: string, text: string): Promise<string> {
   const child = Bun.spawn([process.execPath, 'fmt', '--no-script', '--stdin-filepath', path], {
     cwd: root,
-    stdin: new Blob([`${head}${text}\n`]),
+    // JSON has no comments.
+    stdin: new Blob([`${path.endsWith('.json') ? '' : head}${text}\n`]),
     stdout: 'pipe',
     stderr: 'pipe',
   });

@@ -8,6 +8,7 @@ import {
   type Label,
   type Page,
 } from '@tatami/sdk/plugin';
+import { forgetIndexes } from './duplicates/store.ts';
 import type { LearnContext, Settings, TriageContext } from './context.ts';
 
 /** Limit of a host call's result in characters, smaller than the real one so that tests reach it. */
@@ -17,7 +18,13 @@ const answerMax = 20_000;
 const stored = { version: 1, createdAt: '', updatedAt: '' };
 const somebody = { kind: 'user', id: 'usr_1', name: 'Ana' } as const;
 
-type FakeIssueInput = { title: string; description: string; team?: string; labels?: readonly string[] };
+type FakeIssueInput = {
+  title: string;
+  description: string;
+  team?: string;
+  labels?: readonly string[];
+  priority?: Issue['priority'];
+};
 
 export class FakeTracker {
   readonly issues = new Map<string, Issue>();
@@ -29,9 +36,19 @@ export class FakeTracker {
   cpuLeftMs = 10_000;
   /** CPU time of one slice of training, in milliseconds. */
   sliceMs = 0;
-  settings: Settings = { threshold: 0.5, suggest: false, rule: true };
+  settings: Settings = {
+    threshold: 0.5,
+    suggest: false,
+    rule: true,
+    duplicates: true,
+    priority: 'suggest',
+  };
 
-  add({ title, description, team = 'ENG', labels = [] }: FakeIssueInput): Issue {
+  constructor() {
+    forgetIndexes();
+  }
+
+  add({ title, description, team = 'ENG', labels = [], priority = 'none' }: FakeIssueInput): Issue {
     const number = this.issues.size + 1;
     const issue: Issue = {
       id: `iss_${number}`,
@@ -43,7 +60,7 @@ export class FakeTracker {
       labels: labels.map((name) => this.#label(name)),
       fields: {},
       state: { id: 'wfs_1', name: 'Backlog', type: 'backlog' },
-      priority: 'none',
+      priority,
       assignee: null,
       creator: somebody,
       project: null,
@@ -69,12 +86,12 @@ export class FakeTracker {
   }
 
   relabel(id: string, labels: readonly string[]): void {
+    this.change(id, { labels: labels.map((name) => this.#label(name)) });
+  }
+
+  change(id: string, patch: Partial<Issue>): void {
     const issue = this.get(id);
-    this.issues.set(id, {
-      ...issue,
-      labels: labels.map((name) => this.#label(name)),
-      version: issue.version + 1,
-    });
+    this.issues.set(id, { ...issue, ...patch, version: issue.version + 1 });
   }
 
   get(id: string): Issue {
@@ -105,7 +122,8 @@ export class FakeTracker {
         update: (id, patch, options) =>
           count(() => {
             if (options?.ifVersion !== this.get(id).version) throw new PluginError('Changed.', 'conflict');
-            this.relabel(id, patch.labels ?? []);
+            if (patch.labels) this.relabel(id, patch.labels);
+            if (patch.priority) this.change(id, { priority: patch.priority });
             return this.get(id);
           }),
         list: (query) => count(() => this.#list(query)),
@@ -126,16 +144,24 @@ export class FakeTracker {
       kv: {
         get: (key) => count((): unknown => JSON.parse(this.kv.get(key) ?? 'null')),
         set: (key, value) => count(() => void this.kv.set(key, JSON.stringify(value))),
+        delete: (key) => count(() => void this.kv.delete(key)),
       },
     };
   }
 
   #list(query: IssueQuery): Page<Issue> {
-    const filter = (query.filter ?? {}) as { team?: { nin: string[] }; label?: string[] };
+    const filter = (query.filter ?? {}) as {
+      team?: { nin: string[] };
+      label?: string[];
+      id?: string[];
+      priority?: Issue['priority'][];
+    };
     const matching = [...this.issues.values()]
       .reverse()
       .filter(({ team }) => query.team === undefined || team.key === query.team)
       .filter(({ team }) => !filter.team?.nin.includes(team.key))
+      .filter(({ id }) => !filter.id || filter.id.includes(id))
+      .filter(({ priority }) => !filter.priority || filter.priority.includes(priority))
       .filter(({ labels }) => !filter.label || labels.some(({ id }) => filter.label?.includes(id)));
     const answer = page(matching, Number(query.after ?? 0), query.limit ?? 50);
     if (JSON.stringify(answer).length > answerMax) throw new QuotaExceeded('The answer is too large.');

@@ -4,7 +4,7 @@ import { definePlugin } from '@tatami/sdk/plugin';
 import { explain } from './model/explain.ts';
 import { asModel } from './model/model.ts';
 import { Predictor } from './model/predict.ts';
-import { priorityOf } from './general/priority.ts';
+import { priorityOf } from './priority/cues.ts';
 import weights from './general/weights.json';
 
 interface GeneralIssue {
@@ -22,14 +22,15 @@ function load(): Predictor {
 
 function triage(issue: GeneralIssue) {
   predictor ??= load();
-  const { kind, confidence } = predictor.predict(issue);
+  const examined = predictor.examine(issue);
+  const { kind, confidence } = examined.prediction;
   const { priority, evidence } = priorityOf(issue, kind);
   return {
     kind,
     priority,
     labels: [kind],
     confidence: Math.round(confidence * 1_000) / 1_000,
-    evidence: [...new Set([...explain(predictor, issue, kind), ...evidence])],
+    evidence: [...new Set([...explain(predictor, examined), ...evidence])],
   };
 }
 

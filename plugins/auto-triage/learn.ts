@@ -1,29 +1,39 @@
-// Schedule `learn`: retrains each team's model from the issues that people labelled, least recently checked team
-// first, as many teams as the run's CPU time allows; the next run continues. Teams without changes are skipped, and a
-// model stays in use until a new one is trained.
+// Schedule `learn`: retrains each team's models from the issues that people labelled and prioritised, and fills its
+// index of similar issues, least recently checked team first, as many teams as the run's CPU time allows; the next run
+// continues. Teams without changes are skipped, and a model stays in use until a new one is trained.
 import type { Progress } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
-import { readOwn, readTeams, writeModel, writeTeams, type TeamEntry, type Teams } from './memory.ts';
-import type { Model } from './model/model.ts';
-import { train, type Example } from './model/train.ts';
-import { findTeam, perTypeMax, readExamples } from './reading.ts';
+import { fillIndex } from './duplicates/fill.ts';
+import {
+  readOwn,
+  readOwnPriorities,
+  readTeams,
+  writeModel,
+  writePriorityModel,
+  writeTeams,
+  type TeamEntry,
+  type Teams,
+} from './memory.ts';
+import { modelVersion, type Model } from './model/model.ts';
+import { train } from './model/train.ts';
+import { learnPriorities, priorityModelVersion } from './priority/learned.ts';
+import { findTeam, perTypeMax, readExamples, readPriorities, type ReadExample } from './reading.ts';
 
 /** Minimum number of issues per kind; with fewer a model is worse than the rule. */
 const perTypeMin = 5;
 const typesMin = 2;
-/**
- * Number of host calls after which no further team is started. A run may make 100, and a team takes up to
- * about 20.
- */
-const callsBeforeLastTeam = 75;
+/** Maximum number of host calls of a run, less a reserve, and upper bound of those that train a team. */
+const callsMax = 95;
+const callsOfTraining = 35;
 /** Estimated cost of one slice of training. Between slices the host reports the CPU time left. */
 const sliceUs = 100_000;
-/** CPU time reserved for storing a model and ending the run. */
+/** CPU time reserved for storing a model and ending the run, and that of adding a page of issues to the index. */
 const reserveMs = 500;
+const pageMs = 400;
 const teamsNewMax = 20;
 
 /** Result of a team; null if the CPU time ran out first. */
-type LearnedTeam = { readonly signature: string } | null;
+type LearnedTeam = Omit<TeamEntry, 'checkedAt' | 'perKind'> | null;
 
 export async function learn(event: { readonly scheduledAt: string }, ctx: LearnContext): Promise<Progress> {
   const round = Date.parse(event.scheduledAt);
@@ -37,16 +47,25 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
   let dearestMs = 0;
   for (const [index, team] of waiting.entries()) {
     const leftMs = ctx.run.cpuLeftMs();
-    if (leftMs < dearestMs * 1.3 + reserveMs || counted.calls() > callsBeforeLastTeam) break;
+    if (leftMs < dearestMs * 1.3 + reserveMs || counted.calls() > callsMax - callsOfTraining) break;
     const entry = teams[team] ?? { checkedAt: 0, signature: '' };
     const learned = await learnTeam(counted.ctx, team, entry);
-    if (learned) {
-      teams[team] = { ...entry, ...learned, checkedAt: round };
-      done++;
-    } else {
+    if (!learned) {
       if (index === 0) done += makeSmaller(ctx, teams, team, round);
       break;
     }
+    teams[team] = { ...entry, ...learned };
+    const isFilled =
+      !ctx.settings.duplicates ||
+      (await fillIndex(counted.ctx, {
+        team,
+        teams: total,
+        nowMs: round,
+        canCall: (calls) => counted.calls() + calls <= callsMax && ctx.run.cpuLeftMs() > reserveMs + pageMs,
+      }));
+    if (!isFilled) break;
+    teams[team] = { ...entry, ...learned, checkedAt: round };
+    done++;
     dearestMs = Math.max(dearestMs, leftMs - ctx.run.cpuLeftMs());
   }
   await writeTeams(ctx.kv, teams);
@@ -56,15 +75,34 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
 async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<LearnedTeam> {
   const own = await readOwn(ctx.kv, team);
   const examples = await readExamples(ctx, team, own, entry.perKind ?? perTypeMax);
-  const signature = sign(examples);
-  if (signature === '' || signature === entry.signature) return { signature };
-  const model = await inSlices(ctx, train(examples));
-  if (!model) return null;
-  await writeModel(ctx.kv, team, model);
-  ctx.log.info(
-    `${team}: learned from ${examples.length} labelled issues (bug, feature, question: ${model.learned.join(', ')})`,
+  const signature = signKinds(examples);
+  if (signature !== '' && signature !== entry.signature) {
+    const model = await inSlices(ctx, train(examples));
+    if (!model) return null;
+    await writeModel(ctx.kv, team, model);
+    ctx.log.info(
+      `${team}: learned from ${examples.length} labelled issues (bug, feature, question: ${model.learned.join(', ')})`,
+    );
+  }
+  if (ctx.settings.priority === 'off') return { signature };
+  return { signature, ...(await learnTeamPriorities(ctx, team, entry)) };
+}
+
+async function learnTeamPriorities(
+  ctx: LearnContext,
+  team: string,
+  { prioritySignature, hasPriorities }: TeamEntry,
+): Promise<Pick<TeamEntry, 'prioritySignature' | 'hasPriorities'>> {
+  const examples = await readPriorities(ctx, team, await readOwnPriorities(ctx.kv, team));
+  const signature = sign(
+    examples.map(({ id, version, priority }) => ({ id, version, answer: priority })),
+    priorityModelVersion,
   );
-  return { signature };
+  if (signature === prioritySignature) return { prioritySignature, hasPriorities: hasPriorities === true };
+  const model = learnPriorities(examples);
+  if (model) await writePriorityModel(ctx.kv, team, model);
+  if (model) ctx.log.info(`${team}: learned priorities from ${examples.length} issues`);
+  return { prioritySignature: signature, hasPriorities: model !== undefined };
 }
 
 /** Returns the model; undefined if the CPU time runs out first. */
@@ -118,16 +156,27 @@ async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
   return teams;
 }
 
-/** Returns a signature of the issues, their kinds and the learner; empty if there is too little to learn from. */
-function sign(examples: readonly (Example & { readonly id: string; readonly version: number })[]): string {
+/** Returns a signature; empty if there is too little to learn from. */
+function signKinds(examples: readonly ReadExample[]): string {
   const perType = new Map<string, number>();
-  let hash = 0x811c9dc5;
-  for (const { id, kind, version } of examples) {
-    perType.set(kind, (perType.get(kind) ?? 0) + 1);
-    for (const char of `${id} ${kind} ${version};`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
-  }
+  for (const { kind } of examples) perType.set(kind, (perType.get(kind) ?? 0) + 1);
   const enough = [...perType.values()].filter((count) => count >= perTypeMin).length;
-  return enough < typesMin ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
+  if (enough < typesMin) return '';
+  return sign(
+    examples.map(({ id, version, kind }) => ({ id, version, answer: kind })),
+    modelVersion,
+  );
+}
+
+/** Returns a signature of the issues, their kinds or priorities, and the learner. */
+function sign(
+  examples: readonly { readonly id: string; readonly version: number; readonly answer: string }[],
+  learner: number,
+): string {
+  let hash = Math.imul(0x811c9dc5, learner);
+  for (const { id, version, answer } of examples)
+    for (const char of `${id} ${answer} ${version};`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
+  return `${examples.length}-${(hash >>> 0).toString(36)}`;
 }
 
 /** Returns the same context, with a counter of host calls. */
@@ -142,11 +191,12 @@ function countCalls(ctx: LearnContext): { ctx: LearnContext; calls: () => number
   return {
     ctx: {
       run: ctx.run,
+      settings: ctx.settings,
       log: ctx.log,
       sleep: ctx.sleep,
       issues: { list: counting(ctx.issues.list) },
       labels: { list: counting(ctx.labels.list) },
-      kv: { get: counting(ctx.kv.get), set: counting(ctx.kv.set) },
+      kv: { get: counting(ctx.kv.get), set: counting(ctx.kv.set), delete: counting(ctx.kv.delete) },
     },
     calls: () => calls,
   };

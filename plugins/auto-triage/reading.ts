@@ -1,21 +1,24 @@
-// Reads labelled issues of a team, newest first and equally many of each kind, in pages that fit a host call.
-import { PluginError, type Chosen, type Issue } from '@tatami/sdk/plugin';
+// Reads issues of a team to learn from, newest first: equally many of each kind, and those with a priority.
+import type { Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { issueTypesOf } from './labels.ts';
 import { issueTypes, type IssueType } from './model/kind.ts';
 import type { Example } from './model/train.ts';
 import { bodyCharsMax } from './model/document.ts';
+import { pagesOf } from './pages.ts';
+import type { Priority } from './priority/cues.ts';
+import { priorities, type PriorityExample } from './priority/learned.ts';
 
 /** More issues add little, while training time grows with their square and cube. */
 export const perTypeMax = 80;
-const pageIssues = 40;
-/** Maximum number of pages per kind, including smaller pages after a rejected one. */
-const pagesMax = 12;
+/** Maximum number of issues from which priorities are learned. */
+const prioritiesMax = 200;
 
 const requestedFields = ['title', 'description', 'labels', 'version'] as const;
 type RequestedIssue = Pick<Issue, 'id' | (typeof requestedFields)[number]>;
 
-export type Read = Example & { readonly id: string; readonly version: number };
+type Read = { readonly id: string; readonly version: number };
+export type ReadExample = Example & Read;
 
 /** Returns a team that has issues and is not among `known`. */
 export async function findTeam(ctx: LearnContext, known: readonly string[]): Promise<string | undefined> {
@@ -31,51 +34,43 @@ export async function readExamples(
   team: string,
   own: ReadonlyMap<string, IssueType>,
   perType: number,
-): Promise<Read[]> {
+): Promise<ReadExample[]> {
   const labels = (await ctx.labels.list({ team, limit: 100 })).data;
-  const examples: Read[] = [];
+  const examples: ReadExample[] = [];
   for (const kind of issueTypes) {
     const ids = labels.filter((label) => issueTypesOf([label])[0] === kind).map(({ id }) => id);
     if (ids.length === 0) continue;
-    let count = 0;
-    for await (const issue of labelled(ctx, team, ids)) {
-      const kinds = issueTypesOf(issue.labels);
-      if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
-      examples.push(toExample(issue, kind));
-      if (++count === perType) break;
+    const ofKind: ReadExample[] = [];
+    for await (const { items } of pagesOf(ctx, { team, filter: { label: ids } }, requestedFields)) {
+      for (const issue of items) {
+        const kinds = issueTypesOf(issue.labels);
+        if (kinds.length === 1 && kinds[0] === kind && own.get(issue.id) !== kind)
+          ofKind.push(toExample(issue, kind));
+      }
+      if (ofKind.length >= perType) break;
     }
+    examples.push(...ofKind.slice(0, perType));
   }
   return examples;
 }
 
-async function* labelled(
+/** Returns the newest issues whose priority people set or changed; `own` are the plugin's own priorities. */
+export async function readPriorities(
   ctx: LearnContext,
   team: string,
-  labelIds: readonly string[],
-): AsyncGenerator<RequestedIssue> {
-  let limit = pageIssues;
-  let after: string | undefined;
-  for (let pages = 0; pages < pagesMax; pages++) {
-    const query = { team, filter: { label: labelIds }, fields: requestedFields, limit };
-    let page;
-    try {
-      page = await ctx.issues.list(after === undefined ? query : { ...query, after });
-    } catch (error) {
-      // The result exceeded the limit of a host call, because descriptions are long.
-      if (!(error instanceof PluginError) || limit === 1) throw error;
-      limit = Math.max(1, Math.floor(limit / 4));
-      continue;
-    }
-    yield* page.data.filter(hasRequestedFields);
-    if (!page.pageInfo.hasNextPage || page.pageInfo.endCursor === null) return;
-    after = page.pageInfo.endCursor;
+  own: ReadonlyMap<string, Priority>,
+): Promise<(PriorityExample & Read)[]> {
+  const examples: (PriorityExample & Read)[] = [];
+  const query = { team, filter: { priority: priorities } };
+  for await (const { items } of pagesOf(ctx, query, ['title', 'description', 'priority', 'version'])) {
+    for (const { id, version, title, description, priority } of items)
+      if (priority !== 'none' && own.get(id) !== priority)
+        examples.push({ id, version, title, description: description.slice(0, bodyCharsMax), priority });
+    if (examples.length >= prioritiesMax) break;
   }
+  return examples.slice(0, prioritiesMax);
 }
 
-function hasRequestedFields(issue: Chosen<Issue>): issue is Chosen<Issue> & RequestedIssue {
-  return requestedFields.every((name) => issue[name] !== undefined);
-}
-
-function toExample({ id, version, title, description }: RequestedIssue, kind: IssueType): Read {
+function toExample({ id, version, title, description }: RequestedIssue, kind: IssueType): ReadExample {
   return { id, version, kind, title, description: description.slice(0, bodyCharsMax) };
 }

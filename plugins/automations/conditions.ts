@@ -38,11 +38,12 @@ function unmetExistence({ exists: mustExist = true }: ParentCondition, { parent 
 
 async function unmetParent(
   run: RuleRun,
-  { filter }: ParentCondition,
+  { filter, subIssues }: ParentCondition,
   { parent }: RuleIssue,
 ): Promise<string | null> {
-  if (!filter || !parent || (await isAmong(run, { id: parent.id }, filter))) return null;
-  return 'the parent does not match.';
+  if (!parent) return null;
+  if (filter && !(await isAmong(run, { id: parent.id }, filter))) return 'the parent does not match.';
+  return subIssues ? unmetMatch(run, { parent: parent.id }, subIssues, 'sub-issue of the parent') : null;
 }
 
 function isAmong(run: RuleRun, one: IssueFilter, filter: IssueFilter): Promise<boolean> {

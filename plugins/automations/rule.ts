@@ -47,10 +47,20 @@ type Match = 'all' | 'any' | 'none';
 
 export type RelationType = 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
 
+interface SubIssues {
+  readonly match: Match;
+  readonly filter: IssueFilter;
+}
+
 export interface Conditions {
   readonly issue?: IssueFilter;
-  readonly parent?: { readonly exists?: boolean; readonly filter?: IssueFilter };
-  readonly subIssues?: { readonly match: Match; readonly filter: IssueFilter };
+  readonly parent?: {
+    readonly exists?: boolean;
+    readonly filter?: IssueFilter;
+    /** Tests the sub-issues of the parent: the issue and its siblings. */
+    readonly subIssues?: SubIssues;
+  };
+  readonly subIssues?: SubIssues;
   readonly relations?: { readonly type?: RelationType; readonly match: Match; readonly filter: IssueFilter };
 }
 

@@ -12,8 +12,8 @@ const callsMax = 100;
 const fetchesMax = 10;
 /** Calls of a schedule that store and remove its position. */
 const callsReserved = 2;
-/** Calls that test the conditions on one issue: one for its parent, two for its sub-issues, three for relations. */
-const testCallsMax = 6;
+/** Calls that test the conditions on one issue: three for its parent, two for its sub-issues, three for relations. */
+const testCallsMax = 8;
 
 /** Cause of a run. */
 export interface Trigger {

@@ -28,7 +28,7 @@ const original = readFileSync(join(packageRoot, 'core/app/cli/tatami.ts'), 'utf8
 const ownPackage = 'commander';
 
 beforeAll(() => {
-  for (const name of ['core', 'docs', 'sdk', 'bin', 'package.json', 'bun.lock', 'tsconfig.json'])
+  for (const name of ['core', 'docs', 'plugins', 'sdk', 'bin', 'package.json', 'bun.lock', 'tsconfig.json'])
     cpSync(join(packageRoot, name), join(clone, name), { recursive: true });
   mkdirSync(join(clone, 'node_modules'));
   for (const name of readdirSync(join(packageRoot, 'node_modules')).filter((entry) => entry !== '.cache'))

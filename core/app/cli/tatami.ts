@@ -8,6 +8,7 @@ import { addKeys, addLogin, addMembers } from './arguments/access.ts';
 import { addBackups, addCopies, addImport, addMasterKey } from './arguments/data.ts';
 import { dataDir, json, remote } from './arguments/options.ts';
 import { addPlugin } from './arguments/plugin.ts';
+import { addRules } from './arguments/rules.ts';
 import { addWebhooks } from './arguments/webhooks.ts';
 import type { CleanStart } from './clean-start.ts';
 import { candidatesOf, completionScript, shells, type Shell } from './completion.ts';
@@ -64,6 +65,7 @@ export function createProgram(args: readonly string[], folder: string): Program 
   const pluginCommands = addPlugin(program, folder);
   addRuns(program, folder);
   addProposals(program, folder);
+  addRules(program, folder);
   const listenCommand = addWebhooks(program, folder);
   addAbout(program);
   addApi(program, folder);

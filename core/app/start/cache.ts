@@ -123,8 +123,8 @@ export function identityOf(pid: number): string {
   return `${pid}-${fields[19]}`;
 }
 
-/** Some pages of `docs` are served. */
-const folders = ['core', 'docs', 'sdk'];
+/** Some pages of `docs` are served, and the server checks rules with code of the plugin that runs them. */
+const folders = ['core', 'docs', 'plugins', 'sdk'];
 const isBundled = (name: string): boolean =>
   /\.(ts|js|json|md|sql)$/.test(name) && !name.endsWith('.test.ts');
 /** The manifest is imported, the lock file selects the packages, and tsconfig.json maps module names. */

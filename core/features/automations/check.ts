@@ -104,6 +104,7 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
   const filters = {
     'conditions.issue': issue,
     'conditions.parent.filter': parent?.filter,
+    'conditions.parent.subIssues.filter': parent?.subIssues?.filter,
     'conditions.subIssues.filter': subIssues?.filter,
     'conditions.relations.filter': relations?.filter,
     'issues.filter': issues && !hasTemplate(issues.filter) ? issues.filter : undefined,
@@ -113,10 +114,10 @@ async function requireConditions(ctx: Context, { conditions, issues }: Rule): Pr
 }
 
 function requirePossible({ parent, time }: Conditions): void {
-  if (parent?.exists === false && parent.filter)
+  if (parent?.exists === false && (parent.filter ?? parent.subIssues))
     throw invalidField('conditions.parent', 'conflict', {
       why: 'An issue without a parent has no parent that matches a filter.',
-      fix: 'Leave out `exists` or `filter`.',
+      fix: 'Leave out `exists`, or `filter` and `subIssues`.',
     });
   requireZone(time?.timeZone, 'conditions.time.timeZone');
   if (time && (time.from !== undefined || time.until !== undefined) && time.from === time.until)

@@ -156,7 +156,12 @@ function writtenFieldsOf(action: Action): readonly string[] {
     case 'cycle':
       return fieldsOf({ body: IssueUpdate }, { cycleId: null });
     case 'move':
-      return fieldsOf({ body: IssueMove }, { team: '', stateId: '' });
+      return [
+        ...fieldsOf({ body: IssueMove }, { team: '', stateId: '' }),
+        'number',
+        'labels',
+        'snoozedUntil',
+      ];
     case 'create':
       return action.issues.flatMap((one) =>
         fieldsOf({ body: IssueCreate }, { ...(one as object), team: '', parentId: null }),
@@ -180,7 +185,28 @@ function otherScopesOf(action: Action): readonly string[] {
       return ['releases:write'];
     case 'cycle':
       return ['cycles:read'];
+    case 'set':
+      return namesIn(action.fields);
+    case 'create':
+      return action.issues.flatMap((one) => namesIn(one as object));
     default:
       return [];
   }
+}
+
+/** Scopes without which a write finds an object only by its id. */
+const scopesOfNames: Readonly<Record<string, string>> = {
+  assignee: 'members:read',
+  project: 'projects:read',
+  milestone: 'projects:read',
+  cycle: 'cycles:read',
+};
+
+/** Returns the scopes by which the fields can be given as names. */
+function namesIn(fields: object): readonly string[] {
+  return Object.entries(fields).flatMap(([field, value]) => {
+    const scope = scopesOfNames[field];
+    const isNamed = typeof value === 'string' && !/^([a-z]{3}_|\{\{)/.test(value);
+    return scope !== undefined && isNamed ? [scope] : [];
+  });
 }

@@ -25,6 +25,7 @@ import {
 import { revisionRoutes } from './revisions.ts';
 import type { RuleRuntime } from './runtime.ts';
 import { suggestionRoute } from './suggestions.ts';
+import { Templates, templatesForForms } from './templates.ts';
 
 const probation = Type.Optional(
   Type.Boolean({
@@ -87,6 +88,7 @@ export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
       delete: (ctx, id, ifMatch) => deleteAutomation(ctx, id, ifMatch, runtime),
     },
     routes: [
+      templatesRoute,
       ...changingRoutes(runtime),
       ...stateRoutes(runtime),
       ...runRoutes(runtime),
@@ -96,6 +98,18 @@ export function automationRoutes(runtime: RuleRuntime): readonly Route[] {
     ],
   }).routes;
 }
+
+const templatesRoute = defineRoute({
+  method: 'GET',
+  path: '/api/v1/automations/templates',
+  name: 'automations.templates',
+  summary: 'List templates of automations',
+  description: 'Each has a rule with defaults, and the values to adapt to the workspace.',
+  scope: 'automations:read',
+  limit: 'read',
+  responses: { 200: Templates },
+  read: async () => ({ data: templatesForForms() }),
+});
 
 function changingRoutes(runtime: RuleRuntime): Route[] {
   return [

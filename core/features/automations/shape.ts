@@ -50,10 +50,13 @@ export type Trigger =
 
 const match = Type.Enum(['all', 'any', 'none']);
 const clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'A time such as 09:00.' });
+const SubIssues = Closed({ match, filter });
 const Conditions = Closed({
   issue: optional(filter),
-  parent: optional(Closed({ exists: optional(Type.Boolean()), filter: optional(filter) })),
-  subIssues: optional(Closed({ match, filter })),
+  parent: optional(
+    Closed({ exists: optional(Type.Boolean()), filter: optional(filter), subIssues: optional(SubIssues) }),
+  ),
+  subIssues: optional(SubIssues),
   relations: optional(Closed({ type: optional(Type.Enum([...relationTypes])), match, filter })),
   actor: optional(
     Closed({
@@ -147,6 +150,9 @@ const actions = {
 } as const;
 type ActionType = keyof typeof actions;
 export type Action = { [T in ActionType]: Static<(typeof actions)[T]> }[ActionType];
+
+/** Schemas of the parts of a rule, for the schema of a file. */
+export const partSchemas = { triggers, conditions: Conditions, selection: Selection, actions } as const;
 
 const checksOf = (schemas: Readonly<Record<string, TSchema>>) =>
   Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));

@@ -15,14 +15,16 @@ function predictor(): Predictor {
 
 test('the evidence quotes words of the issue as written', () => {
   const issue = { title: 'Amber again', description: 'Since Monday.\n\n## Seen on\nnightly 2.4' };
-  const evidence = explain(predictor(), issue, 'bug').join(', ');
+  const model = predictor();
+  const evidence = explain(model, model.examine(issue)).join(', ');
   expect(evidence).toContain('“Seen on”'.toLowerCase());
   expect(evidence).toContain('“Amber” in the title');
 });
 
 test('there are at most four reasons, none contained in another', () => {
+  const model = predictor();
   for (const issue of sampleIssues.slice(0, 9)) {
-    const evidence = explain(predictor(), issue, issue.kind);
+    const evidence = explain(model, model.examine(issue));
     expect(evidence.length).toBeLessThanOrEqual(4);
     expect(new Set(evidence).size).toBe(evidence.length);
   }

@@ -1,81 +1,93 @@
 // Explains a prediction by the features with the largest contribution. Words, pairs and template lines contribute to
 // the score directly; the contribution of a form feature is computed by leaving it out.
-import { findCues } from './cues.ts';
-import { parseDocument, type Document, type IssueText } from './document.ts';
-import { countFeatures, type BlockName } from './features.ts';
-import { issueTypes, type IssueType } from './kind.ts';
-import type { Predictor } from './predict.ts';
-import { structure } from './structure.ts';
+import type { Document } from './document.ts';
+import type { BlockName } from './features.ts';
+import { issueTypes } from './kind.ts';
+import type { Examined, Predictor } from './predict.ts';
+import { valueOf } from './vector.ts';
 import { surfaceForms } from './words.ts';
 
-type Reason = { readonly text: string; readonly pull: number };
+type Reason = {
+  readonly text: string;
+  readonly pull: number;
+  /** Block of a feature of words, whose text consists of stems. */
+  readonly block?: BlockName;
+};
 
 const reasonsMax = 4;
+/** Number of reasons that are compared; the others would be contained in one of these. */
+const reasonsConsidered = 24;
 /** Contributions below this share of the strongest one are not mentioned. */
 const shareMin = 0.15;
 
-export function explain(predictor: Predictor, issue: IssueText, kind: IssueType): string[] {
-  const document = parseDocument(issue);
-  const at = issueTypes.indexOf(kind) as 0 | 1 | 2;
-  const reasons = [...wordReasons(predictor, document, at), ...formReasons(predictor, document, at)].sort(
+export function explain(predictor: Predictor, examined: Examined): string[] {
+  const at = issueTypes.indexOf(examined.prediction.kind) as 0 | 1 | 2;
+  const reasons = [...wordReasons(predictor, examined, at), ...formReasons(predictor, examined, at)].sort(
     (a, b) => b.pull - a.pull,
   );
   const chosen: string[] = [];
-  for (const { text, pull } of reasons) {
+  for (const { text, pull } of withSpelling(reasons.slice(0, reasonsConsidered), examined.document)) {
     if (chosen.length === reasonsMax || pull < (reasons[0]?.pull ?? 0) * shareMin) break;
     if (!chosen.some((other) => overlap(other, text))) chosen.push(text);
   }
   return chosen;
 }
 
-function wordReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): Reason[] {
-  const valueOf = new Map<number, number>();
-  const { buckets, values } = predictor.vectorOf(document);
-  for (const [i, bucket] of buckets.entries())
-    valueOf.set(bucket, (valueOf.get(bucket) ?? 0) + (values[i] ?? 0));
-  const forms = surfaceForms(`${document.title}\n${document.prose}`);
-  const pulls = new Map<string, number>();
-  countFeatures(document, (bucket, block, feature) => {
-    const text = describe(block, feature, forms);
-    if (text === undefined) return;
-    const pull = predictor.weightOf(at, bucket) * (valueOf.get(bucket) ?? 0);
-    // The same words in several blocks are one reason, and a bucket counted twice is one feature.
-    pulls.set(text, Math.max(pulls.get(text) ?? 0, pull));
-  });
-  return Array.from(pulls, ([text, pull]) => ({ text, pull })).filter(({ pull }) => pull > 0);
+function wordReasons(predictor: Predictor, { blocks, scales }: Examined, at: 0 | 1 | 2): Reason[] {
+  const reasons: Reason[] = [];
+  for (const [index, { name, buckets, counts, texts }] of blocks.entries()) {
+    if (!texts) continue;
+    for (const [i, feature] of texts.entries()) {
+      const bucket = buckets[i] as number;
+      const weight = predictor.weightOf(at, bucket);
+      if (weight <= 0 || !isShown(name, feature)) continue;
+      const pull = weight * valueOf(counts[i] as number, predictor.rarityOf(bucket)) * (scales[index] ?? 0);
+      if (pull > 0) reasons.push({ text: feature, block: name, pull });
+    }
+  }
+  return reasons;
 }
 
-function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): Reason[] {
-  const hits = findCues(document);
-  const point = predictor.pointOf(document, hits);
-  const distances = predictor.distancesOf(point);
-  const score = predictor.formScores(distances)[at];
-  return structure(document, hits).flatMap(({ name, value, shown, quote }, column) => {
+function formReasons(
+  { form }: Predictor,
+  { measures, point, similarities, formScores }: Examined,
+  at: 0 | 1 | 2,
+): Reason[] {
+  return measures.flatMap(({ name, value, shown, quote }, column) => {
     if (!shown || value <= 0) return [];
-    const own = predictor.columnDistances(point[column] ?? 0, column);
-    const without = predictor.columnDistances(0, column);
-    const changed = distances.map((distance, i) => distance - (own[i] ?? 0) + (without[i] ?? 0));
     const location = name.endsWith(' in the title') ? ' in the title' : '';
     const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${location}`;
-    return [{ text, pull: score - predictor.formScores(changed)[at] }];
+    return [{ text, pull: form.pullOf(at, similarities, formScores[at], column, point[column] ?? 0) }];
   });
 }
 
-/** Returns undefined for features that do not make sense as a reason: grammar, single function words, code. */
-function describe(block: BlockName, feature: string, forms: ReadonlyMap<string, string>): string | undefined {
+/** Replaces the features of words by their text with the spelling of the issue. */
+function withSpelling(reasons: readonly Reason[], { title, prose }: Document): Reason[] {
+  const stems = new Set(reasons.flatMap(({ block, text }) => (block === undefined ? [] : text.split(' '))));
+  const forms = surfaceForms(`${title}\n${prose}`, stems);
+  return reasons.map((reason) =>
+    reason.block === undefined ? reason : { ...reason, text: describe(reason.block, reason.text, forms) },
+  );
+}
+
+/** Returns false for features without content: single function words, numbers and signs. */
+function isShown(block: BlockName, feature: string): boolean {
+  if (block === 'template') return feature !== '' && !feature.startsWith(' = ');
+  const words = feature.split(' ');
+  return words.every((word) => /^[a-z]/.test(word)) && !words.every((word) => dullWords.has(word));
+}
+
+function describe(block: BlockName, feature: string, forms: ReadonlyMap<string, string>): string {
   if (block === 'template') {
     const [heading, answer] = feature.split(' = ');
-    if (!heading) return undefined;
     return answer
       ? `“${heading}: ${answer.slice(0, 60)}” in the template`
       : `the template heading “${heading}”`;
   }
-  if (block !== 'titleWords' && block !== 'titlePairs' && block !== 'words' && block !== 'pairs')
-    return undefined;
-  const words = feature.split(' ');
-  if (!words.every((word) => /^[a-z]/.test(word)) || words.every((word) => dullWords.has(word)))
-    return undefined;
-  const text = words.map((word) => forms.get(word) ?? word).join(' ');
+  const text = feature
+    .split(' ')
+    .map((word) => forms.get(word) ?? word)
+    .join(' ');
   return block === 'titleWords' || block === 'titlePairs' ? `“${text}” in the title` : `“${text}”`;
 }
 

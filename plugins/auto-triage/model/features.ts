@@ -17,14 +17,19 @@ export const blockWeights = {
   code: 0.75,
   template: 0.75,
   lines: 0.75,
+  closing: 0.4,
   grammar: 0.2,
 } as const;
 
 export type BlockName = keyof typeof blockWeights;
 /** Counts per bucket. Typed arrays limit the memory of training, which needs hundreds of blocks at once. */
-export type Block = { readonly name: BlockName; readonly buckets: Int32Array; readonly counts: Uint16Array };
-/** Receives every named feature as it is counted. */
-export type Witness = (bucket: number, block: BlockName, text: string) => void;
+export type Block = {
+  readonly name: BlockName;
+  readonly buckets: Int32Array;
+  readonly counts: Uint16Array;
+  /** First text of each bucket, if requested; absent for blocks whose features are no evidence. */
+  readonly texts?: readonly string[];
+};
 
 /**
  * Limits of the counted text. The kind of an issue is usually clear early; further detail only dilutes it.
@@ -32,6 +37,8 @@ export type Witness = (bucket: number, block: BlockName, text: string) => void;
 const proseWordsMax = 120;
 const characterWordsMax = 150;
 const proseCharsMax = 3000;
+const closingCharsMax = 400;
+const closingWordsMax = 30;
 const codeCharsMax = 8000;
 const linesMax = 200;
 
@@ -44,19 +51,31 @@ const grammarWords = new Set(
   ).split(' '),
 );
 
-export function countFeatures(document: Document, witness?: Witness): Block[] {
+/** Blocks whose features can be shown as evidence. */
+const shownBlocks: ReadonlySet<BlockName> = new Set([
+  'titleWords',
+  'titlePairs',
+  'words',
+  'pairs',
+  'template',
+]);
+
+/** @param withTexts true to return the texts of features that can be shown as evidence */
+export function countFeatures(document: Document, withTexts = false): Block[] {
   const titleWords = proseWords(document.title);
   const words = proseWords(document.prose.slice(0, proseCharsMax)).slice(0, proseWordsMax);
   const blocks: Block[] = [];
   const block = (name: BlockName, fill: (add: (text: string) => void) => void): void => {
     const counts = new Map<number, number>();
-    const salt = hash(name, 0x811c9dc5);
+    const texts: string[] | undefined = withTexts && shownBlocks.has(name) ? [] : undefined;
+    const salt = salts[name];
     fill((text) => {
       const bucket = toBucket(hash(text, salt));
-      counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
-      witness?.(bucket, name, text);
+      const count = counts.get(bucket);
+      counts.set(bucket, (count ?? 0) + 1);
+      if (count === undefined) texts?.push(text);
     });
-    blocks.push(toBlock(name, counts));
+    blocks.push({ ...toBlock(name, counts), ...(texts && { texts }) });
   };
   block('titleWords', (add) => titleWords.forEach(add));
   block('titlePairs', (add) => eachPair(['^', ...titleWords], add));
@@ -65,6 +84,11 @@ export function countFeatures(document: Document, witness?: Witness): Block[] {
   block('opening', (add) => {
     words.slice(0, 40).forEach(add);
     eachPair(words.slice(0, 40), add);
+  });
+  block('closing', (add) => {
+    const last = proseWords(document.prose.slice(-closingCharsMax)).slice(-closingWordsMax);
+    last.forEach(add);
+    eachPair(last, add);
   });
   block('code', (add) => codeWords(document.code.slice(0, codeCharsMax)).forEach(add));
   block('template', (add) => {
@@ -110,7 +134,7 @@ function countCharacters(text: string): Map<number, number> {
   const words = text.toLowerCase().match(/[a-z0-9_']+|[?!]/g) ?? [];
   for (const word of words.slice(0, characterWordsMax)) times.set(word, (times.get(word) ?? 0) + 1);
   const counts = new Map<number, number>();
-  const salt = hash('characters', 0x811c9dc5);
+  const salt = salts.characters;
   for (const [word, count] of times) {
     const padded = ` ${word.slice(0, 30)} `;
     for (let start = 0; start + 3 <= padded.length; start++) {
@@ -138,3 +162,8 @@ function toBucket(h: number): number {
   const mixed = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
   return (mixed ^ (mixed >>> 13)) >>> (32 - bucketBits);
 }
+
+/** Start of the hash of each block, so that equal texts of two blocks are different features. */
+const salts = Object.fromEntries(
+  Object.keys(blockWeights).map((name) => [name, hash(name, 0x811c9dc5)]),
+) as Record<BlockName, number>;

@@ -3,7 +3,7 @@ import { encodeLevels, levelAt, levelCount } from './codec.ts';
 import type { FormModel } from './model.ts';
 
 const formWeight = 4;
-const kernelSharpness = 0.5;
+export const kernelSharpness = 0.5;
 /** Lower bound of the deviation, so that nearly constant columns are not amplified. */
 const deviationMin = 0.05;
 

@@ -6,7 +6,7 @@ import type { Scores } from './kind.ts';
  * Raised whenever features or layout change, because buckets then have another meaning. Models of other versions are
  * ignored.
  */
-export const modelVersion = 1;
+export const modelVersion = 2;
 
 export type Model = {
   readonly version: typeof modelVersion;
@@ -28,6 +28,8 @@ export type FormModel = {
   /** Largest value of each column; rows are levels relative to it. */
   readonly maxima: readonly number[];
   readonly rows: readonly string[];
+  /** Squared length of each row; computed from the rows if absent. */
+  readonly squares?: readonly number[];
   readonly coefficients: readonly Scores[];
 };
 

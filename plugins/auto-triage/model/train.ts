@@ -7,6 +7,7 @@ import { encodeLevels, frequencyValues, toFrequencyLevel, toSignedLevel } from '
 import { parseDocument, type IssueText } from './document.ts';
 import { bucketCount, countFeatures, type Block } from './features.ts';
 import { distanceSquared, fitForm, kernelOf, readRows } from './form.ts';
+import { squaresOf } from './form-rows.ts';
 import { issueTypes, type IssueType, type Scores } from './kind.ts';
 import { modelVersion, type Model } from './model.ts';
 import { solveRidge, type LowerMatrix } from './solve.ts';
@@ -49,6 +50,8 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   const form = fitForm(forms, kinds);
   yield forms.length * 70;
   const points = readRows(form);
+  const squares = squaresOf(form);
+  yield forms.length * 40;
   for (let i = 0; i < kernel.length; i++) {
     const row = kernel[i] ?? new Float64Array(0);
     for (let j = 0; j <= i; j++)
@@ -74,7 +77,7 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     learned: triple((kind) => learned[kind] ?? 0),
     frequencies: frequencyText,
     ...(yield* linearWeights(vectors, coefficients)),
-    form: { ...form, coefficients },
+    form: { ...form, squares, coefficients },
     calibration,
   };
 }

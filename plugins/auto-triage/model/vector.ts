@@ -1,6 +1,6 @@
 // Builds one sparse vector per document: every block is weighted by rarity, normalised to unit length and scaled by
 // its block weight.
-import type { Block } from './features.ts';
+import type { Block, BlockName } from './features.ts';
 import { blockWeights, bucketCount } from './features.ts';
 
 /** A bucket may occur twice if features of two blocks share it. */
@@ -23,6 +23,16 @@ export function rarity(frequency: number, documents: number): number {
   return Math.log((documents + 1) / (frequency + 1)) + 1;
 }
 
+/** Returns the value of a feature that occurs `count` times, before its block is scaled. */
+export function valueOf(count: number, rarity: number): number {
+  return count === 1 ? rarity : (1 + Math.log(count)) * rarity;
+}
+
+/** Returns the factor that gives a block unit length, times the block's weight. */
+export function scaleOf(name: BlockName, squares: number): number {
+  return Math.sqrt(blockWeights[name] / (squares || 1));
+}
+
 export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) => number): SparseVector {
   const size = blocks.reduce((sum, block) => sum + block.buckets.length, 0);
   const buckets = new Int32Array(size);
@@ -35,12 +45,12 @@ export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) =>
       const bucket = block.buckets[i] as number;
       const rarity = rarityOf(bucket);
       if (rarity === 0) continue;
-      const value = (1 + Math.log(block.counts[i] as number)) * rarity;
+      const value = valueOf(block.counts[i] as number, rarity);
       buckets[at] = bucket;
       values[at++] = value;
       squares += value * value;
     }
-    const scale = Math.sqrt(blockWeights[block.name] / (squares || 1));
+    const scale = scaleOf(block.name, squares);
     for (let i = start; i < at; i++) values[i] = (values[i] as number) * scale;
   }
   return { buckets: buckets.subarray(0, at), values: values.subarray(0, at) };

@@ -26,6 +26,7 @@ export async function automationOperations({ app, did }: Setting): Promise<void>
   const { id } = await did('automations.create', rules, { ...rule, name: 'Triage', probation: false });
   const one = `${rules}/${id}`;
   await did('automations.list', rules);
+  await did('automations.templates', `${rules}/templates`);
   await did('automations.get', one);
   await did('automations.update', one, { conditions: { issue: { priority: 'none' } } });
   await did('automations.revisions', `${one}/revisions`);

@@ -80,7 +80,7 @@ export async function showGate(
 }
 
 /** @param starting an interrupt cancels it, also before its id is known. @throws CommandError where it did not come to its end */
-async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtest> {
+export async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtest> {
   const progress = createProgress();
   const cancel = async (): Promise<void> => {
     const { id } = await starting;
@@ -104,10 +104,7 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);
     if (ended.status === 'done') return ended;
     throw ended.status === 'canceled'
-      ? new CommandError(
-          `${id} was canceled. Start it again with \`tatami plugins backtest\`.`,
-          exitCodes.interrupted,
-        )
+      ? new CommandError(`${id} was canceled. Start it again.`, exitCodes.interrupted)
       : new CommandError(`${id} failed: ${ended.error ?? 'the server gave no reason. Start it again.'}`);
   } finally {
     progress.end();
@@ -132,7 +129,7 @@ async function queueText(call: Call, id: string): Promise<string> {
   return `behind ${shown.join(', ')}`;
 }
 
-interface Backtest {
+export interface Backtest {
   readonly id: string;
   readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
   readonly plugin: string;

@@ -135,13 +135,17 @@ function createSources(store: Store): Registry['source'] {
   return async (scope, sha256) => {
     const known = sources.get(`${scope.workspaceId} ${sha256}`);
     if (known !== undefined) return known;
-    const shared = await rulesPackage();
-    if (sha256 === shared.sha256) return shared.code;
-    const row = await readCode.one(store, scope, { id: sha256 });
-    if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
-    sources.set(`${scope.workspaceId} ${sha256}`, row.source);
-    return row.source;
+    const source = (await readCode.one(store, scope, { id: sha256 }))?.source ?? (await codeOfRules(sha256));
+    if (source === undefined) throw new Error(`The code ${sha256} of an install is missing.`);
+    sources.set(`${scope.workspaceId} ${sha256}`, source);
+    return source;
   };
+}
+
+/** The code of automations is not stored, because it ships with the server. */
+async function codeOfRules(sha256: string): Promise<string | undefined> {
+  const { sha256: own, code } = await rulesPackage();
+  return own === sha256 ? code : undefined;
 }
 
 /** A parsed map takes about twenty times its text in memory. */

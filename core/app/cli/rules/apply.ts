@@ -1,0 +1,85 @@
+// `tatami rules apply DIR`: makes the automations of the server those of a folder.
+import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
+import { counted } from '../../../platform/lib/text/words.ts';
+import { CommandError, printResult, say } from '../lib/output.ts';
+import { confirm } from '../lib/question.ts';
+import { connect, type RemoteOptions } from '../lib/remote.ts';
+import { readRules, type Automation } from './files.ts';
+import { planLines, planOf, summaryOf, writeOf, type Plan, type Step, type Summary } from './plan.ts';
+
+export interface ApplyOptions extends RemoteOptions {
+  /** Deletes the automations that no file describes. */
+  delete?: boolean;
+  yes?: boolean;
+  /** False to let new and changed rules write without approved runs. */
+  probation?: boolean;
+}
+
+interface Applied extends Summary {
+  readonly id: string;
+  readonly state: string;
+}
+
+/** @param folder where relative paths begin */
+export async function apply(dir: string, options: ApplyOptions, folder: string): Promise<void> {
+  const call = connect(options);
+  const planned = await planOf(call, readRules(dir, folder), options.delete === true);
+  if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned);
+  const applied: Applied[] = [];
+  for (const step of planned.steps)
+    try {
+      applied.push(await performed(call, step, options.probation));
+    } catch (error) {
+      throw named(error, step, applied);
+    }
+  const others = planned.others.map(({ id, name }) => ({ id, name }));
+  printResult({ steps: applied, others }, options, (shown) =>
+    (shown.steps.length === 0 ? planLines(shown) : shown.steps.map(lineOf)).join('\n'),
+  );
+}
+
+async function confirmPlan({ steps, others }: Plan): Promise<void> {
+  for (const line of planLines({ steps: steps.map(summaryOf), others })) say(line);
+  await confirm(`Apply ${counted(steps.length, 'change')}?`);
+}
+
+async function performed(call: Call, step: Step, probation?: boolean): Promise<Applied> {
+  if (step.does === 'delete') {
+    const { id, version } = step.automation;
+    await call('DELETE', `/automations/${id}`, undefined, { ifVersion: version });
+    return { ...summaryOf(step), id, state: 'deleted' };
+  }
+  const [method, path, body] = writeOf(step);
+  const writes = step.does === 'create' || Object.keys(body).length > 0;
+  const sent = probation === false ? { ...body, probation } : body;
+  const ifVersion = step.does === 'change' ? step.automation.version : undefined;
+  const written = writes ? await call<Automation>(method, path, sent, { ifVersion }) : null;
+  const { id, state } = written ?? (step as Extract<Step, { does: 'change' }>).automation;
+  return { ...summaryOf(step), id, state: await inState(call, { id, state }, step.rule.enabled) };
+}
+
+/** Enables or pauses an automation. @returns its state */
+async function inState(
+  call: Call,
+  { id, state }: Pick<Automation, 'id' | 'state'>,
+  enabled: boolean | undefined,
+): Promise<string> {
+  if (enabled === undefined || enabled === (state === 'active')) return state;
+  const path = `/automations/${id}/${enabled ? 'enable' : 'disable'}`;
+  return (await call<Automation>('POST', path, enabled ? { force: true } : {})).state;
+}
+
+function named(error: unknown, step: Step, applied: readonly Applied[]): unknown {
+  if (!(error instanceof ApiCallError)) return error;
+  const place = step.does === 'delete' ? step.automation.name : step.file;
+  return new CommandError(`${place}: ${error.message}`, 1, {
+    lines: applied.map((one) => `Applied before: ${lineOf(one)}`),
+    code: error.code,
+    cause: error,
+  });
+}
+
+const past = { create: 'created', change: 'changed', delete: 'deleted' } as const;
+
+const lineOf = ({ does, file, id, name, state }: Applied): string =>
+  [past[does], file ?? name, id, ...(does === 'delete' ? [] : [state])].join('  ');

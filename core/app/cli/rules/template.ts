@@ -1,0 +1,45 @@
+// `tatami rules template [NAME]` and `tatami rules schema`, which need no server.
+import ruleSchema from '../../../../docs/automations/rule.schema.json';
+import { filledTemplate, listTemplates, TemplateError } from '../../../features/automations/offline.ts';
+import { usage } from '../lib/flags.ts';
+import { printLines, printResult } from '../lib/output.ts';
+import { tableOf } from '../lib/table.ts';
+
+export interface TemplateOptions {
+  set?: readonly string[];
+  json?: boolean;
+}
+
+export function template(name: string | undefined, { set = [], ...options }: TemplateOptions): void {
+  if (name === undefined) {
+    if (set.length > 0) throw usage('--set needs the name of a template.');
+    return printResult(listTemplates(), options, (shown) =>
+      tableOf([
+        ['template', 'values', 'effect'],
+        ...shown.map(({ id, needs, description }) => [id, Object.keys(needs).join(', ') || '–', description]),
+      ]).join('\n'),
+    );
+  }
+  const text = filled(name, Object.fromEntries(set.map(pairOf)));
+  if (options.json) return printResult(Bun.YAML.parse(text), options, () => '');
+  printLines(text.trimEnd().split('\n'));
+}
+
+/** @throws CommandError */
+function pairOf(text: string): [string, string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw usage(`--set takes name=value, not "${text}".`);
+  return [name, value];
+}
+
+function filled(name: string, values: Readonly<Record<string, string>>): string {
+  try {
+    return filledTemplate(name, values);
+  } catch (error) {
+    throw error instanceof TemplateError ? usage(error.message, error) : error;
+  }
+}
+
+export function schema({ json }: { readonly json?: boolean }): void {
+  printResult(ruleSchema, { json }, (shown) => JSON.stringify(shown, null, 2));
+}

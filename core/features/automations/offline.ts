@@ -1,0 +1,2 @@
+// Exports for commands.
+export { filledTemplate, listTemplates, TemplateError } from './templates.ts';
