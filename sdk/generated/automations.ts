@@ -209,6 +209,40 @@ export interface AutomationSuggest {
   days?: number | undefined;
 }
 
+export interface AutomationTemplate {
+  /** Id of the template. */
+  readonly id: string;
+  /** Name of the template. */
+  readonly name: string;
+  /** Effect of the rule. */
+  readonly description: string;
+  /** Values to adapt to the workspace, by name. */
+  readonly needs: Readonly<
+    Record<
+      string,
+      {
+        /** Description of the value. */
+        readonly doc: string;
+        /** Default; null if a value is required. */
+        readonly default: string | number | null;
+        /** True if the value is a list. */
+        readonly list: boolean;
+        /** Paths of the value in the rule. */
+        readonly paths: readonly string[];
+      }
+    >
+  >;
+  /** Rule with the defaults; a required value is its placeholder, such as `$members`. */
+  readonly rule: {
+    readonly trigger: Readonly<Record<string, unknown>>;
+    readonly conditions: Readonly<Record<string, unknown>>;
+    readonly issues: Readonly<Record<string, unknown>> | null;
+    readonly actions: readonly Readonly<Record<string, unknown>>[];
+    /** Mode of the writes. */
+    readonly mode: string;
+  };
+}
+
 export interface AutomationSimulation {
   /** Effects that the run would have. */
   readonly effects: readonly {

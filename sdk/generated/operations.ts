@@ -38,6 +38,7 @@ import type {
   AutomationSimulation,
   AutomationSuggest,
   AutomationSuggestion,
+  AutomationTemplate,
   AutomationWebhook,
 } from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
@@ -972,6 +973,11 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore an earlier revision of an automation. The restored rule becomes a new revision with its own backtest. */
     restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<Automation>;
+    /** List templates of automations. Each has a rule with defaults, and the values to adapt to the workspace. */
+    templates(options?: CallOptions): Promise<{
+      /** Templates by id. */
+      readonly data: readonly AutomationTemplate[];
+    }>;
     /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
     preview(body: AutomationPreview, options?: WriteOptions): Promise<AutomationBacktest>;
     /** Create a paused copy of an automation. */

@@ -349,6 +349,7 @@ export const operations = {
     update: 'PATCH /automations/{id} body',
     delete: 'DELETE /automations/{id}',
     restore: 'POST /automations/{id}/restore body',
+    templates: 'GET /automations/templates',
     preview: 'POST /automations/preview body',
     duplicate: 'POST /automations/{id}/duplicate body',
     enable: 'POST /automations/{id}/enable body',
