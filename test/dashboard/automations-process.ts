@@ -120,7 +120,6 @@ async function useTemplate(): Promise<void> {
   await page.getByText('Start with a template').press('Enter');
   await page.getByRole('link', { name: /^Use the template “Set the priority by a keyword/ }).press('Enter');
   await page.getByRole('textbox', { name: 'Word in the title or description' }).fill('burning');
-  await look('template');
   await button('Save paused').press('Enter');
   await button('Enable').press('Enter');
   await page
@@ -142,5 +141,5 @@ try {
   throw error;
 }
 await driver.browser.close();
-const complaints = tab.complaints.filter((one) => !/status of 4(04|09|22)/.test(one));
+const complaints = tab.complaints.filter((one) => !/status of 4(09|22)/.test(one));
 say({ ...results, problems: [...problems, ...complaints] });

@@ -19,7 +19,7 @@ async function decided(title: string, priority: string): Promise<void> {
   await app.call('PATCH', `/api/v1/issues/${id}`, { priority });
 }
 
-test('a person builds, previews, enables and pauses a rule without writing code', async () => {
+test('a person builds, previews, enables and pauses a rule without code, from nothing and from a template', async () => {
   const { id } = await post('/members', { name: 'Ana', role: 'admin' });
   const { cookie } = await signIn(app, app.workspace, id);
   await decided('Crash at the end', 'high');

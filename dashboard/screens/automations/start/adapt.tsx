@@ -1,17 +1,17 @@
 // Values of a template that a person adapts to the workspace.
+import type { AutomationTemplate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { TextField } from '../../../parts/fields.tsx';
 import { text } from '../../../text/automations.ts';
 import { withPath, type Draft } from '../rule/rule.ts';
-import type { Template } from './templates.tsx';
 
 interface AdaptProps {
-  readonly template: Template;
+  readonly template: AutomationTemplate;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
 }
 
-type Need = Template['needs'][string];
+type Need = AutomationTemplate['needs'][string];
 
 /** Returns a value as the rule has it: a list is written with commas. */
 function valueOf({ list, default: initial }: Need, typed: string): unknown {

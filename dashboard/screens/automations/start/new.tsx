@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Automation, AutomationTemplate } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { useClient } from '../../../data/provider.tsx';
 import { useRetained } from '../../../data/retained.ts';
@@ -8,7 +9,7 @@ import { Adapt } from './adapt.tsx';
 import { RuleForm } from '../rule-form.tsx';
 import { emptyDraft, type Draft } from '../rule/rule.ts';
 import { draftOfSuggestion, useSuggestion } from './suggestions.tsx';
-import { draftOfTemplate, useTemplates, type Template } from './templates.tsx';
+import { draftOfTemplate, useTemplates } from './templates.tsx';
 import { refresh } from '../use-changes.ts';
 
 export default function NewAutomation(): ReactNode {
@@ -32,7 +33,7 @@ export default function NewAutomation(): ReactNode {
 }
 
 interface NewRuleProps {
-  readonly template: Template | undefined;
+  readonly template: AutomationTemplate | undefined;
   /** Rule to start with, without a template. */
   readonly initial: Draft;
 }
@@ -44,7 +45,7 @@ function NewRule({ template, initial }: NewRuleProps): ReactNode {
   const create = async (): Promise<void> => {
     const { id } = await client.automations.create({
       ...draft,
-      ...(template && { mode: template.rule.mode }),
+      ...(template && { mode: template.rule.mode as Automation['mode'] }),
     });
     await refresh();
     void navigate({ to: '/automations/$id', params: { id } });

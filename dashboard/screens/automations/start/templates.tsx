@@ -1,42 +1,20 @@
 // Templates of automations, from which a person starts.
 import { useQuery } from '@tanstack/react-query';
-import type { Automation } from '@tatami/sdk/client';
+import type { AutomationTemplate as Template } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
-import { useApp } from '../../../data/provider.tsx';
+import { useClient } from '../../../data/provider.tsx';
 import { Button, LinkButton } from '../../../parts/button.tsx';
 import { text } from '../../../text/automations.ts';
 import styles from '../automations.module.css';
-import { ruleOf, type Draft, type Rule } from '../rule/rule.ts';
+import { ruleOf, type Draft } from '../rule/rule.ts';
 
-export interface Template {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** Values to adapt to the workspace, by name. */
-  readonly needs: Readonly<Record<string, TemplateNeed>>;
-  readonly rule: Rule & { readonly mode: Automation['mode'] };
-}
-
-interface TemplateNeed {
-  readonly doc: string;
-  readonly default: string | number | null;
-  readonly list: boolean;
-  /** Paths of the value in the rule. */
-  readonly paths: readonly string[];
-}
-
-/** @returns undefined while the templates load; none if the server has no templates */
+/** @returns undefined while the templates load */
 export function useTemplates(isUsed = true): readonly Template[] | undefined {
-  const { token } = useApp();
+  const client = useClient();
   const { data } = useQuery({
     queryKey: ['automation-templates'],
     enabled: isUsed,
-    queryFn: async (): Promise<readonly Template[]> => {
-      const answer = await fetch('/api/v1/automations/templates', {
-        headers: { authorization: `Bearer ${await token()}` },
-      });
-      return answer.ok ? ((await answer.json()) as { data: readonly Template[] }).data : [];
-    },
+    queryFn: async () => (await client.automations.templates()).data,
   });
   return data;
 }
