@@ -12,6 +12,7 @@ export const text = {
   use: 'Use',
   allTemplates: (count: number) => `Show all ${count} templates`,
   adapt: 'Adapt the template',
+  listOf: (what: string) => `${what}, separated by commas`,
   suggest: 'Suggest rules from past changes',
   suggestions: 'Changes that people repeat',
   suggesting: 'Reading past changes…',

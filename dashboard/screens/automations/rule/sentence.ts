@@ -62,7 +62,7 @@ function nameOf(names: Names, field: string, value: unknown): string {
 }
 
 const listed = (names: Names, field: string, values: readonly string[]): string =>
-  values.map((value) => nameOf(names, field, value)).join(', ');
+  values.length === 0 ? '…' : values.map((value) => nameOf(names, field, value)).join(', ');
 
 export function sentenceOf(rule: Rule, names: Names): string {
   const conditions = conditionWords(rule, names);

@@ -13,6 +13,8 @@ interface AdaptProps {
 
 type Need = AutomationTemplate['needs'][string];
 
+const docOf = ({ doc }: Need): string => doc.replace(/\.$/, '');
+
 /** Returns a value as the rule has it: a list is written with commas. */
 function valueOf({ list, default: initial }: Need, typed: string): unknown {
   if (list)
@@ -37,7 +39,7 @@ export function Adapt({ template, draft, onChange }: AdaptProps): ReactNode {
       {needs.map(([name, need]) => (
         <TextField
           key={name}
-          label={need.doc.replace(/\.$/, '')}
+          label={need.list ? text.listOf(docOf(need)) : docOf(need)}
           type={typeof need.default === 'number' ? 'number' : 'text'}
           value={typed[name] ?? String(need.default ?? '')}
           onChange={({ target }) => change(name, need, target.value)}

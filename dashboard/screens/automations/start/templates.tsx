@@ -43,7 +43,7 @@ export function Templates({ isFirst }: { readonly isFirst: boolean }): ReactNode
   if (!templates || templates.length === 0) return null;
   const ordered = templates.toSorted((a, b) => rankOf(a) - rankOf(b));
   return (
-    <details open={isFirst}>
+    <details open={isFirst} className={styles.gallery}>
       <summary>{text.templates}</summary>
       <div className="stack">
         <ul className={styles.templates} aria-label={text.templates}>
