@@ -1,7 +1,7 @@
 // Lists the operations of the client. Routes of plugins and webhooks are normally built for a running service; here only their
 // definitions are read, so their dependencies are empty stubs.
 import type { Route } from '../../core/kernel/http/route.ts';
-import { automationRoutes } from '../../core/features/automations/routes.ts';
+import { automationRoutes } from '../../core/features/automations/index.ts';
 import { createMe } from '../../core/features/me/routes.ts';
 import { actionRoutes } from '../../core/features/plugins/inbound/actions.ts';
 import { budgetRoutes } from '../../core/features/plugins/budgets/routes.ts';
@@ -14,11 +14,11 @@ import { scheduledRoutes } from '../../core/features/plugins/schedules/routes.ts
 import { createPublicTriage } from '../../core/features/plugins/public-triage.ts';
 import { recorderRoutes } from '../../core/features/plugins/recorder/routes.ts';
 import { runRoutes } from '../../core/features/plugins/runs/routes.ts';
-import { ruleResponses } from '../../core/features/plugins/rules/runtime.ts';
 import { secretRoutes } from '../../core/features/plugins/secrets/routes.ts';
 import { trailRoute } from '../../core/features/plugins/trail/routes.ts';
 import { trialRoutes } from '../../core/features/plugins/trial/routes.ts';
 import { undoRoutes } from '../../core/features/plugins/undo/routes.ts';
+import { createRuleRuntime } from '../../core/features/plugins/rules/runtime.ts';
 import { proposalRoutes } from '../../core/features/proposals/routes.ts';
 import { createOpenApi } from '../../core/kernel/http/openapi/routes.ts';
 import { streamRoutes } from '../../core/kernel/events/stream/routes.ts';
@@ -37,6 +37,7 @@ const isOfOthers = ({ kind }: Route): boolean => kind === 'inbound';
 
 const all: readonly Route[] = [
   ...resourceRoutes,
+  ...automationRoutes(createRuleRuntime(nothing(), nothing(), nothing())),
   createMe(nothing()),
   ...endpointResource(nothing()).routes,
   ...deliveryRoutes(nothing()),
@@ -50,7 +51,6 @@ const all: readonly Route[] = [
   ...budgetRoutes(nothing()),
   ...backfillRoutes(nothing()),
   ...actionRoutes(nothing()),
-  ...automationRoutes({ ...nothing(), ...ruleResponses }),
   ...scheduledRoutes,
   ...undoRoutes(nothing()),
   trailRoute(nothing()),

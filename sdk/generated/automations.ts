@@ -243,6 +243,148 @@ export interface AutomationTemplate {
   };
 }
 
+export interface Run {
+  /** An id with the prefix run_. */
+  readonly id: string;
+  /** Id of the install or automation. */
+  readonly pluginId: string;
+  /** Plugin version of the last attempt; null if no attempt has ended. */
+  readonly pluginVersion: string | null;
+  /** Event type, or name of the schedule, action or route. */
+  readonly handler: string;
+  /** Type of the handler. */
+  readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
+  /** Status of the run. `waiting`: deferred by an exhausted budget. `retrying`: due again after a failed attempt. `proposed`: its writes wait in an open proposal. `dead`: failed, without a further attempt. `canceled`: ended by a request, because the plugin was inactive, or because its proposal was rejected. */
+  readonly status:
+    'queued' | 'running' | 'waiting' | 'retrying' | 'proposed' | 'succeeded' | 'dead' | 'canceled';
+  /** Exhausted budget that a queued or waiting run waits for; null if there is none. */
+  readonly waitsFor: {
+    /** Exhausted quantity. */
+    readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
+    /** Start of the next UTC day. RFC 3339, UTC. */
+    readonly until: string;
+  } | null;
+  /** Id of the event that triggered the run; null if none did. */
+  readonly eventId: string | null;
+  /** Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin. */
+  readonly mode: 'apply' | 'propose' | 'simulate';
+  /** Number of attempts. */
+  readonly attempt: number;
+  /** Number of plugin runs in the causation chain of the event. */
+  readonly depth: number;
+  /** Events made by the effects. */
+  readonly events: readonly {
+    /** An id with the prefix evt_. */
+    readonly id: string;
+    /** Event type. */
+    readonly type: string;
+  }[];
+  /** Host calls of the last attempt. */
+  readonly calls: readonly {
+    /** Operation, such as `issues.update`. */
+    readonly op: string;
+    /** True if the call succeeded. */
+    readonly ok: boolean;
+    /** Error code; null if the call succeeded. */
+    readonly code: string | null;
+    /** Duration in milliseconds. */
+    readonly ms: number;
+  }[];
+  /** Effects of the run. */
+  readonly effects: readonly {
+    /** Type of the changed object, such as `issue`. */
+    readonly kind: string;
+    /** Id of the changed object. */
+    readonly id: string;
+    /** Change of the object. */
+    readonly action: 'create' | 'update' | 'delete';
+    /** Outcome of the effect. `applied`: written. `proposed`: pending in the proposal of the run. `simulated`: recorded only. `dropped`: discarded because the run failed. Null for runs older than this field. */
+    readonly outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+    /** Display name of the object, such as `ENG-18` or `ENG-18 blocks ENG-19`; null for applied effects and unnamed objects. */
+    readonly name: string | null;
+    /** Changed fields of an existing object, by their names in the API. */
+    readonly fields: readonly string[];
+    /** Values of proposed or simulated effects in their API representation, each cut to 1,000 characters; null for applied effects, whose values are in the events. */
+    readonly values: Readonly<
+      Record<
+        string,
+        {
+          /** Value before. */
+          readonly before: unknown;
+          /** Value that would have been written. */
+          readonly after: unknown;
+        }
+      >
+    > | null;
+  }[];
+  /** CPU time in milliseconds. */
+  readonly cpuMs: number | null;
+  /** Peak memory in bytes. */
+  readonly memoryBytes: number | null;
+  /** Duration in milliseconds. */
+  readonly wallMs: number | null;
+  /** Time in the queue in milliseconds. */
+  readonly queueMs: number | null;
+  /** Lines written to `ctx.log`; empty without the scope `plugins:write`. */
+  readonly logs: readonly {
+    /** Level of the log line. */
+    readonly level: 'debug' | 'info' | 'warn' | 'error';
+    /** Message of the log line. */
+    readonly message: string;
+    /** Time in milliseconds since 1970. */
+    readonly atMs: number;
+  }[];
+  /** Progress of the schedule; null if the handler reports none. */
+  readonly progress: {
+    /** Number of units done. */
+    readonly done: number;
+    /** Total number of units. */
+    readonly of: number;
+    /** Name of the unit, such as "teams". */
+    readonly unit?: string;
+  } | null;
+  /** Id of the run that continues this one; null if there is none. */
+  readonly continuedBy: string | null;
+  /** Id of the undo that reverted the run; null if there is none. */
+  readonly undoneBy: string | null;
+  /** Caller of the action, whose rights limit the run; null for other runs. */
+  readonly onBehalfOf: Actor | null;
+  /** Value returned by an action or a route; null for other runs. Visible to the caller of the action, otherwise only with `plugins:write`. */
+  readonly result: unknown;
+  /** Id of the proposal that holds the writes; null if there is none. */
+  readonly proposalId: string | null;
+  /** Error of the failed run; null without a failure. */
+  readonly error: {
+    /** Error code. */
+    readonly code: string;
+    /** Error message. */
+    readonly message: string;
+    /** Place in the source of the plugin, such as `plugin.ts:14:9`. */
+    readonly at: string | null;
+    /** Stack frames in the plugin, innermost first, such as `handle (plugin.ts:14:9)`. */
+    readonly stack: readonly string[];
+  } | null;
+  /** Recording for replay; null if the run has not ended or nothing was recorded. */
+  readonly recording: RunRecordingFacts | null;
+  /** Time at which the run was queued. RFC 3339, UTC. */
+  readonly createdAt: string;
+  /** Start of the last attempt. RFC 3339, UTC. */
+  readonly startedAt: string | null;
+  /** Time at which the run ended. RFC 3339, UTC. */
+  readonly finishedAt: string | null;
+  /** Missing scopes that would show more: without `plugins:write`, logs, result, error message and values of effects are omitted. */
+  readonly leftOut: readonly string[];
+}
+
+export interface RunRecordingFacts {
+  /** Compressed size on disk in bytes; 0 if not stored. */
+  readonly bytes: number;
+  /** Time at which the recording was stored. RFC 3339, UTC. */
+  readonly at: string;
+  /** True if the recording exceeded the size limit, so that the run cannot be replayed. */
+  readonly truncated: boolean;
+}
+
 export interface AutomationSimulation {
   /** Effects that the run would have. */
   readonly effects: readonly {

@@ -40,6 +40,7 @@ import type {
   AutomationSuggestion,
   AutomationTemplate,
   AutomationWebhook,
+  Run,
 } from './automations.ts';
 import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
@@ -169,7 +170,6 @@ import type {
   PluginValue,
   PluginValueEntry,
   PluginVersion,
-  Run,
   ScheduledRun,
   Shadow,
   Undo,
@@ -771,6 +771,59 @@ export interface Operations {
     /** Get the usage of the workspace in the last hour, by caller. */
     get(options?: CallOptions): Promise<Usage>;
   };
+  readonly automations: {
+    /** List automations, oldest first. */
+    list(query?: AutomationQuery, options?: CallOptions): List<Automation>;
+    /** Create an automation, paused, and start its backtest. The backtest reports what the automation would have done in the last 90 days. Enable the automation once it has ended. */
+    create(body: AutomationCreate, options?: WriteOptions): Promise<Automation>;
+    /** Get an automation. */
+    get(id: string, options?: CallOptions): Promise<Automation>;
+    /** Change an automation. A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision at once, on probation unless `probation` is given. */
+    update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<Automation>;
+    /** Delete an automation. To undo a change of an automation, restore an earlier revision. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore an earlier revision of an automation. The restored rule becomes a new revision with its own backtest. */
+    restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<Automation>;
+    /** List templates of automations. Each has a rule with defaults, and the values to adapt to the workspace. */
+    templates(options?: CallOptions): Promise<{
+      /** Templates by id. */
+      readonly data: readonly AutomationTemplate[];
+    }>;
+    /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
+    preview(body: AutomationPreview, options?: WriteOptions): Promise<AutomationBacktest>;
+    /** Create a paused copy of an automation. */
+    duplicate(id: string, body?: AutomationDuplicate, options?: WriteOptions): Promise<Automation>;
+    /** Enable an automation. It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true. */
+    enable(id: string, body?: AutomationEnable, options?: ChangeOptions): Promise<Automation>;
+    /** Pause an automation. Runs that have not started are canceled. */
+    disable(id: string, options?: ChangeOptions): Promise<Automation>;
+    /** Run an automation now. The run has the rights that the caller, the owner and the automation have in common. It tests the conditions, not the trigger. The request waits up to 5 seconds for the run. */
+    run(id: string, body?: AutomationRun, options?: WriteOptions): Promise<Run>;
+    /** Show what an automation would do now. Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too. */
+    simulate(id: string, body?: AutomationSimulate, options?: WriteOptions): Promise<AutomationSimulation>;
+    /** List the revisions of an automation, newest first. */
+    revisions(
+      id: string,
+      options?: CallOptions,
+    ): Promise<{
+      /** Revisions, newest first. */
+      readonly data: readonly AutomationRevision[];
+    }>;
+    /** Open the address of an automation, or rotate its secret. For automations with the trigger `webhook`. Opening it again keeps the address and replaces the secret at once. */
+    openWebhook(id: string, options?: WriteOptions): Promise<AutomationWebhook>;
+    /** Close the address of an automation. */
+    closeWebhook(id: string, options?: ChangeOptions): Promise<void>;
+    /** Get the health of an automation. Runs, failures, loops, overruled changes and conflicts of the last 30 days. A rule that never ran is judged by its backtest. */
+    health(id: string, options?: CallOptions): Promise<AutomationHealth>;
+    /** Suggest automations from changes that people repeat. Counts, in the event log, changes that people made within a day of another change of the same issue. Nothing is stored. */
+    suggest(
+      body?: AutomationSuggest,
+      options?: CallOptions,
+    ): Promise<{
+      /** Suggested rules, most frequent first. */
+      readonly data: readonly AutomationSuggestion[];
+    }>;
+  };
   readonly webhooks: {
     /** List webhook endpoints, newest first. */
     list(query?: WebhookQuery, options?: CallOptions): List<Webhook>;
@@ -959,59 +1012,6 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Backtest>;
     /** Cancel a backtest that has not ended. The run in progress is aborted, and there is no report. */
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
-  };
-  readonly automations: {
-    /** List automations, oldest first. */
-    list(query?: AutomationQuery, options?: CallOptions): List<Automation>;
-    /** Create an automation, paused, and start its backtest. The backtest reports what the automation would have done in the last 90 days. Enable the automation once it has ended. */
-    create(body: AutomationCreate, options?: WriteOptions): Promise<Automation>;
-    /** Get an automation. */
-    get(id: string, options?: CallOptions): Promise<Automation>;
-    /** Change an automation. A change of the rule starts a new revision with its own backtest. An enabled automation runs the new revision at once, on probation unless `probation` is given. */
-    update(id: string, body: AutomationPatch, options?: ChangeOptions): Promise<Automation>;
-    /** Delete an automation. To undo a change of an automation, restore an earlier revision. */
-    delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Restore an earlier revision of an automation. The restored rule becomes a new revision with its own backtest. */
-    restore(id: string, body: AutomationRestore, options?: ChangeOptions): Promise<Automation>;
-    /** List templates of automations. Each has a rule with defaults, and the values to adapt to the workspace. */
-    templates(options?: CallOptions): Promise<{
-      /** Templates by id. */
-      readonly data: readonly AutomationTemplate[];
-    }>;
-    /** Backtest a rule without storing it. Nothing is written or sent. Poll the backtest until it has ended. */
-    preview(body: AutomationPreview, options?: WriteOptions): Promise<AutomationBacktest>;
-    /** Create a paused copy of an automation. */
-    duplicate(id: string, body?: AutomationDuplicate, options?: WriteOptions): Promise<Automation>;
-    /** Enable an automation. It runs on later events. Fails with 409 until the backtest has ended, unless `force` is true. */
-    enable(id: string, body?: AutomationEnable, options?: ChangeOptions): Promise<Automation>;
-    /** Pause an automation. Runs that have not started are canceled. */
-    disable(id: string, options?: ChangeOptions): Promise<Automation>;
-    /** Run an automation now. The run has the rights that the caller, the owner and the automation have in common. It tests the conditions, not the trigger. The request waits up to 5 seconds for the run. */
-    run(id: string, body?: AutomationRun, options?: WriteOptions): Promise<Run>;
-    /** Show what an automation would do now. Tests the conditions, not the trigger, with the rights that the caller, the owner and the automation have in common. Nothing is written or sent. Paused automations can be simulated, too. */
-    simulate(id: string, body?: AutomationSimulate, options?: WriteOptions): Promise<AutomationSimulation>;
-    /** List the revisions of an automation, newest first. */
-    revisions(
-      id: string,
-      options?: CallOptions,
-    ): Promise<{
-      /** Revisions, newest first. */
-      readonly data: readonly AutomationRevision[];
-    }>;
-    /** Open the address of an automation, or rotate its secret. For automations with the trigger `webhook`. Opening it again keeps the address and replaces the secret at once. */
-    openWebhook(id: string, options?: WriteOptions): Promise<AutomationWebhook>;
-    /** Close the address of an automation. */
-    closeWebhook(id: string, options?: ChangeOptions): Promise<void>;
-    /** Get the health of an automation. Runs, failures, loops, overruled changes and conflicts of the last 30 days. A rule that never ran is judged by its backtest. */
-    health(id: string, options?: CallOptions): Promise<AutomationHealth>;
-    /** Suggest automations from changes that people repeat. Counts, in the event log, changes that people made within a day of another change of the same issue. Nothing is stored. */
-    suggest(
-      body?: AutomationSuggest,
-      options?: CallOptions,
-    ): Promise<{
-      /** Suggested rules, most frequent first. */
-      readonly data: readonly AutomationSuggestion[];
-    }>;
   };
   readonly proposals: {
     /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. A person who uses the web app needs a recent sign-in if an undone change needs one. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */

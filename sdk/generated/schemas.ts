@@ -72,6 +72,15 @@ export type BodyName =
   | 'issues.triage.accept'
   | 'issues.triage.decline'
   | 'issues.triage.snooze'
+  | 'automations.create'
+  | 'automations.update'
+  | 'automations.restore'
+  | 'automations.preview'
+  | 'automations.duplicate'
+  | 'automations.enable'
+  | 'automations.run'
+  | 'automations.simulate'
+  | 'automations.suggest'
   | 'webhooks.create'
   | 'webhooks.update'
   | 'webhooks.rotate'
@@ -89,15 +98,6 @@ export type BodyName =
   | 'plugins.begin-shadow'
   | 'runs.replay'
   | 'plugins.call-action'
-  | 'automations.create'
-  | 'automations.update'
-  | 'automations.restore'
-  | 'automations.preview'
-  | 'automations.duplicate'
-  | 'automations.enable'
-  | 'automations.run'
-  | 'automations.simulate'
-  | 'automations.suggest'
   | 'plugins.undo'
   | 'plugins.kv.set'
   | 'plugins.secrets.set'
@@ -247,6 +247,24 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":65536,"pattern":"\\\\S"}},"additionalProperties":false}',
   'issues.triage.snooze':
     '{"type":"object","required":["until"],"properties":{"until":{"type":["string","null"],"maxLength":40}},"additionalProperties":false}',
+  'automations.create':
+    '{"type":"object","required":["name","trigger","actions"],"properties":{"probation":{"type":"boolean"},"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":2000},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false}},"additionalProperties":false}',
+  'automations.update':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":2000},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false},"ownerId":{"type":["string","null"],"minLength":1,"maxLength":254},"owner":{"type":["string","null"],"minLength":1,"maxLength":254},"probation":{"type":"boolean"}},"additionalProperties":false}',
+  'automations.restore':
+    '{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":1}},"additionalProperties":false}',
+  'automations.preview':
+    '{"type":"object","required":["trigger","actions"],"properties":{"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
+  'automations.duplicate':
+    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"}},"additionalProperties":false}',
+  'automations.enable':
+    '{"type":"object","properties":{"force":{"type":"boolean"}},"additionalProperties":false}',
+  'automations.run':
+    '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
+  'automations.simulate':
+    '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
+  'automations.suggest':
+    '{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
   'webhooks.create':
     '{"type":"object","required":["url","events"],"properties":{"url":{"type":"string","minLength":1,"maxLength":2000},"description":{"type":"string","maxLength":500},"events":{"type":"array","items":{"type":"string","pattern":"^(\\\\*|[a-z_]+\\\\.(\\\\*|[a-z_]+))$"},"minItems":1,"maxItems":100,"uniqueItems":true},"filter":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"ordering":{"enum":["none","entity"]},"payloadVersion":{"enum":["v1"]}},"additionalProperties":false}',
   'webhooks.update':
@@ -281,24 +299,6 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false}},"additionalProperties":false}',
   'plugins.call-action':
     '{"type":"object","properties":{"target":{"type":"string","minLength":1,"maxLength":80},"input":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
-  'automations.create':
-    '{"type":"object","required":["name","trigger","actions"],"properties":{"probation":{"type":"boolean"},"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":2000},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false}},"additionalProperties":false}',
-  'automations.update':
-    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"},"description":{"type":"string","maxLength":2000},"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"mode":{"enum":["simulate","propose","apply"]},"stepDown":{"type":"object","required":["share","days","least"],"properties":{"share":{"type":"number","minimum":0.01,"maximum":1},"days":{"type":"integer","minimum":1,"maximum":90},"least":{"type":"integer","minimum":1,"maximum":1000}},"additionalProperties":false},"ownerId":{"type":["string","null"],"minLength":1,"maxLength":254},"owner":{"type":["string","null"],"minLength":1,"maxLength":254},"probation":{"type":"boolean"}},"additionalProperties":false}',
-  'automations.restore':
-    '{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":1}},"additionalProperties":false}',
-  'automations.preview':
-    '{"type":"object","required":["trigger","actions"],"properties":{"trigger":{"type":"object","patternProperties":{"^.*$":{}}},"conditions":{"type":"object","patternProperties":{"^.*$":{}}},"issues":{"anyOf":[{"type":"object","patternProperties":{"^.*$":{}}},{"type":"null"}]},"actions":{"type":"array","items":{"type":"object","patternProperties":{"^.*$":{}}},"minItems":1,"maxItems":20},"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
-  'automations.duplicate':
-    '{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":120,"pattern":"\\\\S"}},"additionalProperties":false}',
-  'automations.enable':
-    '{"type":"object","properties":{"force":{"type":"boolean"}},"additionalProperties":false}',
-  'automations.run':
-    '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
-  'automations.simulate':
-    '{"type":"object","properties":{"issue":{"type":"string","pattern":"^iss_[0-9a-hjkmnp-tv-z]{26}$|^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$"}},"additionalProperties":false}',
-  'automations.suggest':
-    '{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":365}},"additionalProperties":false}',
   'plugins.undo':
     '{"type":"object","required":["since"],"properties":{"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40}},"additionalProperties":false}',
   'plugins.kv.set':

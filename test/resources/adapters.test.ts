@@ -103,7 +103,7 @@ test('each object is created, listed, returned, updated, deleted and restored ov
     await onlyEvent(since, events.created ?? elsewhere[path]?.created);
     // A backtest ends in the background.
     await app.settled();
-    const lasting = ({ backtest: _, ...others }: Json): Json => others;
+    const lasting = (json: Json): Json => ({ ...json, backtest: null });
     if ('get' in operations)
       expect(lasting((await app.call('GET', one)).json)).toEqual(lasting(created.json));
     if ('list' in operations)

@@ -201,6 +201,6 @@ function requireSubject(
   if (needing < 0) return;
   throw invalidField('issues', 'required', {
     why: `The trigger has no issue, but action ${needing + 1} (${actions[needing]!.type}) needs one.`,
-    fix: 'Select issues with a filter, such as {"filter":{"stateType":"started"}}.',
+    fix: 'Give a filter, such as {"filter":{"stateType":"started"}}.',
   });
 }

@@ -53,7 +53,7 @@ function requirePossible(ctx: Context, { trigger, conditions }: Rule, { filterFi
 function impossible(at: string, other: string, why: string) {
   return invalidField(other, 'conflict', {
     why: `No issue can meet this condition${at === other ? '' : ` together with ${at}`}. ${why}`,
-    fix: 'Change or remove one of them.',
+    fix: 'Remove one of them, or give it other values.',
   });
 }
 

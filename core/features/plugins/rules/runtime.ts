@@ -16,7 +16,7 @@ import {
 import type { AttemptDeps } from '../deps.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
-import { closeRoute, openRoute } from '../inbound/routes.ts';
+import { closeRoute, openRoute } from '../inbound/openings.ts';
 import { AutomationHealth, healthOf } from './health.ts';
 import type { StateOps } from '../installs/disable.ts';
 import { declared } from '../installs/manifest.ts';
@@ -53,13 +53,6 @@ const Simulation = namedSchema(
   }),
 );
 
-/** Response schemas of runs and simulations of automations. */
-export const ruleResponses = {
-  runResponses: { 200: RunResponse, 202: RunResponse },
-  simulation: Simulation,
-  healthResponse: AutomationHealth,
-} as const;
-
 interface RuleWork extends ActionWork {
   readonly backtests: Backtests;
   readonly stateOps: StateOps;
@@ -80,11 +73,13 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
   };
   return {
     ...checks,
-    ...ruleResponses,
     async actionScopes({ scope }, plugin, action) {
       const install = await deps.registry.activePlugin(scope, plugin);
       return install && declared(install.manifest.actions, action) ? install.grant : undefined;
     },
+    runResponses: { 200: RunResponse, 202: RunResponse },
+    simulation: Simulation,
+    healthResponse: AutomationHealth,
     async health(ctx, automation) {
       await work.usage.written();
       await work.storeWork(ctx.scope, automation.id);
