@@ -132,6 +132,23 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute,
+    path: '/automations',
+    component: lazyRouteComponent(() => import('./screens/automations/automations.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/automations/new',
+    validateSearch: textSearch,
+    component: lazyRouteComponent(() => import('./screens/automations/start/new.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/automations/$id',
+    validateSearch: textSearch,
+    component: lazyRouteComponent(() => import('./screens/automations/automation.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/proposals',
     validateSearch: textSearch,
     component: lazyRouteComponent(() => import('./screens/proposals/proposals.tsx')),

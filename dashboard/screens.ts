@@ -11,6 +11,7 @@ export const workScreens = [
   { to: '/projects', label: text.projects },
   { to: '/releases', label: text.releases },
   { to: '/sla', label: text.sla },
+  { to: '/automations', label: text.automations },
 ] as const;
 
 export const developerScreens = [

@@ -1,6 +1,6 @@
 // Objects that all screens name. Teams, members, labels, workflow states, projects and cycles are loaded whole, once.
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import type { Client, Cycle, Label, Member, Project, Team, WorkflowState } from '@tatami/sdk/client';
+import type { Client, Cycle, Field, Label, Member, Project, Team, WorkflowState } from '@tatami/sdk/client';
 import { useClient } from './provider.tsx';
 
 const pageSize = 100;
@@ -19,6 +19,8 @@ export const projectsQuery = (client: Client) =>
   all<Project>('projects', () => client.projects.list({ limit: pageSize }));
 export const cyclesQuery = (client: Client) =>
   all<Cycle>('cycles', () => client.cycles.list({ limit: pageSize }));
+export const fieldsQuery = (client: Client) =>
+  all<Field>('fields', () => client.fields.list({ limit: pageSize }));
 
 const none: readonly never[] = [];
 

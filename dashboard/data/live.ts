@@ -26,7 +26,7 @@ const namespaces: Readonly<Record<string, readonly string[]>> = {
   calendar: ['calendars'],
   inbox: ['inbox'],
   webhook: ['webhooks', 'deliveries'],
-  automation: ['proposals', 'runs'],
+  automation: ['proposals', 'runs', 'automations'],
   plugin: ['plugins'],
   api_key: ['api-keys'],
   // Events of favorites lack the title, so they replace no object.

@@ -164,12 +164,22 @@ function problemOf(error: unknown, form: HTMLFormElement): Problem {
   }
   const details = error instanceof ApiCallError ? error.details : [];
   const named = details.flatMap(({ path, fix }) => {
-    const name = path?.split('.')[0] ?? '';
-    return form.elements.namedItem(name) === null ? [] : [[name, fix ?? messageOf(error)] as const];
+    const name = fieldOf(path ?? '', form);
+    return name === null ? [] : [[name, fix ?? messageOf(error)] as const];
   });
   const isExplained = named.length > 0 && named.length === details.length;
   // The first message of a field stays.
   return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : messageOf(error) };
+}
+
+/** Returns the name of the field at a path, or of the nearest one that contains it, such as `actions.0` for `actions.0.body`. */
+function fieldOf(path: string, form: HTMLFormElement): string | null {
+  const parts = path.split('.');
+  for (let length = parts.length; length > 0; length--) {
+    const name = parts.slice(0, length).join('.');
+    if (form.elements.namedItem(name) !== null) return name;
+  }
+  return null;
 }
 
 /** Returns the error of a field that the form itself rejects. */

@@ -210,6 +210,7 @@ export const text = {
   noLogs: 'The run wrote no log lines.',
   logsHidden: 'Log lines need the scope plugins:write.',
   result: 'Result',
+  allCalls: 'Calls',
   calls: 'Calls without the proposed changes',
   noCalls: 'The run made no other calls.',
   times: (count: number) => `${count} times`,

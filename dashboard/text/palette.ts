@@ -12,5 +12,12 @@ export const text = {
   objects: 'Results',
   shortcutHint: 'Shortcuts without Ctrl or ⌘ are off while you type.',
   shortcutsOn: 'Use keyboard shortcuts',
-  kinds: { project: 'Project', cycle: 'Cycle', board: 'Board', view: 'View', release: 'Release' },
+  kinds: {
+    project: 'Project',
+    cycle: 'Cycle',
+    board: 'Board',
+    view: 'View',
+    release: 'Release',
+    automation: 'Automation',
+  },
 } as const;

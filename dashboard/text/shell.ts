@@ -12,6 +12,7 @@ export const text = {
   projects: 'Projects',
   releases: 'Releases',
   sla: 'SLA',
+  automations: 'Automations',
   views: 'Views',
   favorites: 'Favorites',
   developers: 'Developers',

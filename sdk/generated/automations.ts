@@ -8,7 +8,7 @@ export interface Automation {
   readonly id: string;
   /** Name of the automation. */
   readonly name: string;
-  /** Description of the automation. */
+  /** Description of the automation. Markdown. */
   readonly description: string;
   /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
   readonly trigger: Readonly<Record<string, unknown>>;
@@ -99,7 +99,7 @@ export interface AutomationCreate {
   probation?: boolean | undefined;
   /** Name of the automation. Non-blank text. */
   name: string;
-  /** Description of the automation. Non-blank text. */
+  /** Description of the automation. Markdown, up to 2000 characters. */
   description?: string | undefined;
   /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
   trigger: Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ export interface AutomationCreate {
 export interface AutomationPatch {
   /** Name of the automation. Non-blank text. */
   name?: string | undefined;
-  /** Description of the automation. Non-blank text. */
+  /** Description of the automation. Markdown, up to 2000 characters. */
   description?: string | undefined;
   /** Trigger of the automation. Trigger, such as `{"type":"event","event":"issue.created"}`. See docs/automations/reference.md. */
   trigger?: Readonly<Record<string, unknown>> | undefined;

@@ -12,6 +12,8 @@ import { makeIssues } from '../generated-issues.ts';
 
 const realIssues = join(import.meta.dir, '../../../shared/data/nlbse24-train.csv');
 
+type ObjectName = 'automation' | 'board' | 'cycle' | 'project' | 'release' | 'view' | 'webhook';
+
 export interface Scene {
   /** Another object after a restart. */
   readonly app: TestApp;
@@ -19,9 +21,7 @@ export interface Scene {
   /** URL of `/restart`, which restarts the server, and `/age`, which makes the sign-in old. */
   readonly control: string;
   /** Ids of objects by the name of their path parameter. */
-  readonly ids: Readonly<
-    Record<'board' | 'cycle' | 'project' | 'release' | 'runProposal' | 'view' | 'webhook', string>
-  >;
+  readonly ids: Readonly<Record<ObjectName | 'runProposal', string>>;
   stop(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export async function openScene(role: 'admin' | 'member' = 'admin'): Promise<Sce
 
 type Post = (path: string, body: object, headers?: Record<string, string>) => Promise<Json>;
 
-async function makeObjects(post: Post, receiver: string): Promise<Omit<Scene['ids'], 'runProposal'>> {
+async function makeObjects(post: Post, receiver: string): Promise<Readonly<Record<ObjectName, string>>> {
   const board = await post('/boards', { name: 'Work', team: 'ENG' });
   const dayMs = 86_400_000;
   const [startsAt, endsAt] = [-3, 11].map((days) => new Date(Date.now() + days * dayMs).toISOString());
@@ -112,9 +112,19 @@ async function makeObjects(post: Post, receiver: string): Promise<Omit<Scene['id
     filter: { title: { contains: 'crash' } },
   });
   const webhook = await post('/webhooks', { url: receiver, events: ['label.*'] });
+  const automation = await post('/automations', {
+    name: 'Raise crashes',
+    trigger: { type: 'event', event: 'issue.created', filter: { title: { contains: 'crash' } } },
+    conditions: { parent: { exists: false }, time: { days: ['mon'], from: '09:00' } },
+    actions: [
+      { type: 'set', fields: { priority: 'high', assignee: null } },
+      { type: 'comment', body: 'Raised.' },
+    ],
+  });
   await post('/labels', { name: 'from the scene' });
   await post('/issues', { team: 'ENG', title: 'To be approved' }, { 'Tatami-Mode': 'propose' });
   return {
+    automation: automation.id,
     board: board.id,
     cycle: cycle.id,
     project: project.id,

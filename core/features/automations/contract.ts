@@ -1,7 +1,7 @@
 // Contract of automations: rules without code, which the plugin `automations` runs. docs/automations.
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../kernel/contract/contract.ts';
-import { choice, json, number, reference, string, text } from '../../kernel/contract/field.ts';
+import { choice, json, markdown, number, reference, string, text } from '../../kernel/contract/field.ts';
 import { Closed, enumeration, idOf, namedSchema, nullable } from '../../platform/lib/schema.ts';
 import { idPrefixes } from '../../platform/lib/ids.ts';
 import { member } from '../people/contract.ts';
@@ -66,7 +66,7 @@ export const automation = defineContract({
   doc: 'Rule without code: a trigger, conditions and actions.',
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'Name of the automation.' }),
-    description: text({ max: 2000, default: '', doc: 'Description of the automation.' }),
+    description: markdown({ max: 2000, default: '', doc: 'Description of the automation.' }),
     trigger: json(part(`Trigger, such as \`{"type":"event","event":"issue.created"}\`. ${seeDocs}`), {
       required: true,
       doc: 'Trigger of the automation.',

@@ -7,9 +7,9 @@ import { Form, SelectField, TextField, textOf } from '../fields.tsx';
 import type { Choice } from '../picker.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/issues.ts';
-import { choiceOf, useFilterChoices } from './choices.tsx';
+import { useFilterChoices } from './choices.tsx';
 import { inputOf, testsOf, type Chip, type ChipTest } from './filter.ts';
-import { testName } from './words.ts';
+import { choiceOf, testName } from './words.ts';
 
 interface ChipDialogProps {
   readonly chip: Chip;

@@ -3,9 +3,9 @@ import { Button } from '../button.tsx';
 import { Icon } from '../icon.tsx';
 import type { Choice } from '../picker.tsx';
 import { text } from '../../text/issues.ts';
-import { choiceOf, useFilterChoices } from './choices.tsx';
+import { useFilterChoices } from './choices.tsx';
 import { isChip, type Chip, type Condition } from './filter.ts';
-import { testName } from './words.ts';
+import { chipWords } from './words.ts';
 
 interface ChipsProps {
   readonly conditions: readonly Condition[];
@@ -36,7 +36,7 @@ interface ChipButtonProps {
 }
 
 function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): ReactNode {
-  const words = isChip(condition) ? wordsOf(condition, choices) : text.other;
+  const words = isChip(condition) ? chipWords(condition, choices) : text.other;
   return (
     <span className="chip">
       {isChip(condition) ? (
@@ -51,9 +51,4 @@ function ChipButton({ condition, choices, onEdit, onRemove }: ChipButtonProps): 
       </Button>
     </span>
   );
-}
-
-function wordsOf({ field, test, values }: Chip, choices: readonly Choice[] | undefined): string {
-  const names = values.map((value) => choiceOf(choices ?? [], value)?.name ?? value);
-  return `${text.fields[field]} ${testName(field, test)} ${names.join(', ')}`.trim();
 }

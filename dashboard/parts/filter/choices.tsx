@@ -41,9 +41,6 @@ interface FilterChoice extends Choice {
 /** Events of comments and other parts of an issue contain only the key of a team, which never changes. */
 const teamChoice = ({ id, key, name }: Team): FilterChoice => ({ id: key, name, alias: id });
 
-export const choiceOf = (choices: readonly FilterChoice[], value: string): Choice | undefined =>
-  choices.find(({ id, alias }) => id === value || alias === value);
-
 /** Choices by the field of a filter; fields without a list are absent. */
 export function useFilterChoices(): Readonly<Partial<Record<ChipField, readonly FilterChoice[]>>> {
   const members = useMembers().map(named);

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { titlesQuery } from '../../data/directory.ts';
+import { usePaused } from '../../data/paused.ts';
 import { useClient } from '../../data/provider.tsx';
 import { StateIcon } from '../../parts/issue/symbols.tsx';
 import { text } from '../../text/create.ts';
@@ -13,7 +14,7 @@ const shownMax = 3;
 /** Issues whose titles have the words of the new title, which may be about the same thing. */
 export function Similar({ title }: { readonly title: string }): ReactNode {
   const client = useClient();
-  const asked = usePaused(title.trim());
+  const asked = usePaused(title.trim(), pauseMs);
   const { data = [] } = useQuery({
     ...titlesQuery(client, asked),
     enabled: asked.split(/\s+/).length >= wordsMin,
@@ -34,13 +35,4 @@ export function Similar({ title }: { readonly title: string }): ReactNode {
       </ul>
     </section>
   );
-}
-
-function usePaused(value: string): string {
-  const [paused, setPaused] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(value), pauseMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return paused;
 }

@@ -10,6 +10,10 @@ const kinds = {
   board: { to: '/boards/$id', list: (client: Client) => client.boards.list({ limit: pageSize }) },
   view: { to: '/views/$id', list: (client: Client) => client.views.list({ limit: pageSize }) },
   release: { to: '/releases/$id', list: (client: Client) => client.releases.list({ limit: pageSize }) },
+  automation: {
+    to: '/automations/$id',
+    list: (client: Client) => client.automations.list({ limit: pageSize }),
+  },
 } as const;
 type Kind = keyof typeof kinds;
 

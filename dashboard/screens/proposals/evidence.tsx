@@ -36,7 +36,8 @@ interface RunEvidenceProps {
   readonly author: string;
 }
 
-function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
+/** Cause, log lines and calls of a run. */
+export function RunEvidence({ id, operations, author }: RunEvidenceProps): ReactNode {
   const client = useClient();
   const run = useQuery({ queryKey: ['runs', id], queryFn: () => client.runs.get(id) });
   if (run.error) return <p className="soft">{messageOf(run.error)}</p>;
@@ -122,7 +123,7 @@ function Calls({
   const calls = callsOf(run.calls, operations);
   return (
     <section className="stack">
-      <h3>{text.calls}</h3>
+      <h3>{operations.length === 0 ? text.allCalls : text.calls}</h3>
       {calls.length === 0 && <p className="soft">{text.noCalls}</p>}
       <ul>
         {calls.map(({ op, count, codes }) => (

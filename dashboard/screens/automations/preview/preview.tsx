@@ -1,0 +1,66 @@
+// Live preview beside the editor: what the rule would have done.
+import type { ReactNode } from 'react';
+import type { Backtest } from '@tatami/sdk/client';
+import { messageOf } from '../../../parts/states.tsx';
+import { text } from '../../../text/automations.ts';
+import type { Rule } from '../rule/rule.ts';
+import { Report } from './report.tsx';
+import { isTestable, usePreview } from './use-preview.ts';
+
+interface PreviewProps {
+  readonly rule: Rule;
+  readonly stored: { readonly rule: Rule; readonly id: string } | null;
+}
+
+export function Preview({ rule, stored }: PreviewProps): ReactNode {
+  const { backtest, error, isStale } = usePreview(rule, stored);
+  return (
+    <section className="stack" aria-labelledby="preview">
+      <h2 id="preview">{text.preview}</h2>
+      <Content rule={rule} backtest={backtest} error={error} isStale={isStale} />
+    </section>
+  );
+}
+
+interface ContentProps {
+  readonly rule: Rule;
+  readonly backtest: Backtest | undefined;
+  readonly error: unknown;
+  readonly isStale: boolean;
+}
+
+function Content({ rule, backtest, error, isStale }: ContentProps): ReactNode {
+  if (rule.actions.length === 0) return <p className="soft">{text.previewEmpty}</p>;
+  if (!isTestable(rule)) return <p className="soft">{text.previewNone}</p>;
+  if (isStale) return <Waiting words={text.previewWaiting} />;
+  if (error)
+    return (
+      <p className="soft" role="status">
+        {text.notComplete} {messageOf(error)}
+      </p>
+    );
+  return <State backtest={backtest} />;
+}
+
+function Waiting({ words }: { readonly words: string }): ReactNode {
+  return (
+    <p className="soft" role="status">
+      {words}
+    </p>
+  );
+}
+
+function State({ backtest }: { readonly backtest: Backtest | undefined }): ReactNode {
+  if (!backtest) return <Waiting words={text.previewWaiting} />;
+  const { status, progress, report } = backtest;
+  if (report) return <Report report={report} />;
+  if (status === 'failed' || status === 'canceled')
+    return <p className="notice problem">{text.previewFailed(backtest.error ?? status)}</p>;
+  if (!progress) return <Waiting words={text.previewWaiting} />;
+  return (
+    <>
+      <Waiting words={text.previewProgress(progress.looked, progress.of)} />
+      <progress aria-label={text.preview} max={Math.max(1, progress.of)} value={progress.looked} />
+    </>
+  );
+}

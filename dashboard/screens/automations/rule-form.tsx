@@ -1,0 +1,56 @@
+// Editor of a rule with its preview beside it.
+import { useDeferredValue, type ReactNode } from 'react';
+import { useMay } from '../../data/provider.tsx';
+import { Form } from '../../parts/fields.tsx';
+import { useFilterChoices } from '../../parts/filter/choices.tsx';
+import styles from './automations.module.css';
+import { Editor } from './editor/editor.tsx';
+import { Preview } from './preview/preview.tsx';
+import type { Draft, Rule } from './rule/rule.ts';
+import { sentenceOf } from './rule/sentence.ts';
+
+interface RuleFormProps {
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+  readonly submit: string;
+  readonly onSubmit: () => Promise<unknown>;
+  /** Rule whose backtest exists already. */
+  readonly stored: { readonly rule: Rule; readonly id: string } | null;
+  /** Shown above the editor. */
+  readonly start?: ReactNode;
+  /** Shown above the button that saves. */
+  readonly children?: ReactNode;
+}
+
+export function RuleForm({
+  draft,
+  onChange,
+  submit,
+  onSubmit,
+  stored,
+  start,
+  children,
+}: RuleFormProps): ReactNode {
+  const mayWrite = useMay('automations:write');
+  const names = useFilterChoices();
+  const shown = useDeferredValue(draft);
+  return (
+    <div className={styles.split}>
+      {mayWrite ? (
+        <Form submit={submit} onSubmit={onSubmit}>
+          {start}
+          <Editor draft={draft} onChange={onChange} />
+          {children}
+        </Form>
+      ) : (
+        <fieldset className="field" disabled>
+          <Editor draft={draft} onChange={onChange} />
+        </fieldset>
+      )}
+      <aside className={`card stack ${styles.preview}`}>
+        <p>{sentenceOf(shown, names)}.</p>
+        <Preview rule={draft} stored={stored} />
+      </aside>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+// Builds automations in the browser as a person who does not program. Prints what happened. Argument after the
+// target: a folder for pictures.
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import { isSettled } from '../browser/people.ts';
+import { api, openDriver, phone, say } from './browser.ts';
+import { until } from './planning/visit.ts';
+
+const driver = await openDriver();
+const tab = await driver.open('/automations');
+const { page } = tab;
+const problems: string[] = [];
+const results: Record<string, unknown> = {};
+const [, , , shots] = process.argv;
+
+interface Rule {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly trigger: object;
+  readonly conditions: object;
+  readonly actions: readonly object[];
+}
+
+const ruleNamed = async (name: string): Promise<Rule> =>
+  (await api<{ data: Rule[] }>('GET', `/automations?name=${encodeURIComponent(name)}`)).data[0]!;
+const priorityOf = async (id: string): Promise<string> =>
+  (await api<{ priority: string }>('GET', `/issues/${id}`)).priority;
+const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+const item = (name: string): Locator => page.getByRole('menuitem', { name, exact: true });
+
+/** Checks the page, or a part of it, once it shows its data. */
+async function look(name: string, within?: string): Promise<void> {
+  await isSettled(page);
+  problems.push(...(await tab.violations(undefined, within)).map((violation) => `${name}: ${violation}`));
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+async function addAction(name: string): Promise<void> {
+  await button('+ Action').press('Enter');
+  await item(name).press('Enter');
+}
+
+/** Moves an action there and back by keyboard. @returns the names of the buttons that have the focus after each move */
+async function moveAction(): Promise<readonly string[]> {
+  const { keyboard } = page;
+  const focused = page.locator('button:focus');
+  await button('Move action 2 up').press('Enter');
+  await page.getByRole('group', { name: '1. Comment' }).waitFor();
+  const first = (await focused.getAttribute('aria-label'))!;
+  await keyboard.press('Enter');
+  await page.getByRole('group', { name: '2. Comment' }).waitFor();
+  return [first, (await focused.getAttribute('aria-label'))!];
+}
+
+/** Builds a rule that raises crashes and comments on them, with an error at first. */
+async function build(): Promise<void> {
+  await page.getByRole('link', { name: 'New automation' }).press('Enter');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Raise crashes');
+  await page.getByRole('combobox', { name: 'Event', exact: true }).selectOption('issue.created');
+  const filters = page.getByRole('group', { name: 'The issue matches' });
+  await filters.getByRole('button', { name: '+ Filter' }).press('Enter');
+  await item('Title').press('Enter');
+  const chip = page.getByRole('dialog', { name: 'Title' });
+  await chip.getByLabel('Value').fill('Crash');
+  await chip.getByRole('button', { name: 'Apply' }).press('Enter');
+  await chip.waitFor({ state: 'detached' });
+  await addAction('Set fields');
+  await addAction('Comment');
+  results.moved = await moveAction();
+  const comment = page.getByRole('textbox', { name: 'Text of the comment' });
+  await comment.fill('{{ issue.title');
+  await button('Save paused').press('Enter');
+  const rejected = page.getByRole('textbox', { name: 'Text of the comment', description: /not closed/ });
+  await rejected.waitFor();
+  results.focused = await rejected.evaluate((field) => field === document.activeElement);
+  await comment.fill('Raised: ');
+  await page.getByRole('button', { name: 'Insert a value: Text of the comment' }).press('Enter');
+  await item('Title of the issue').press('Enter');
+}
+
+/** Reads the figures beside the editor, and saves. */
+async function preview(): Promise<void> {
+  const summary = page.getByText(/^In the last 90 days/);
+  await summary.waitFor();
+  results.preview = await page.locator('aside p:has(strong)').textContent();
+  await page.getByRole('link', { name: 'ENG-2 Crash at start' }).waitFor();
+  results.sentence = await page.locator('aside > p').textContent();
+  await look('editor');
+  await page.setViewportSize(phone.viewport!);
+  results.isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await button('Save paused').press('Enter');
+  await button('Enable').waitFor();
+  const { state, conditions, actions } = await ruleNamed('Raise crashes');
+  results.stored = { state, conditions, actions };
+}
+
+/** Enables the rule without approval, sees it act, and pauses it. */
+async function run(): Promise<void> {
+  await button('Enable').press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Enable Raise crashes' });
+  await dialog.getByRole('checkbox').uncheck();
+  await look('enable', '[role=dialog]');
+  await dialog.getByRole('button', { name: /^Enable/ }).press('Enter');
+  await button('Pause').waitFor();
+  const { id } = await api('POST', '/issues', { team: 'ENG', title: 'Crash again' });
+  results.acted = await until(async () => (await priorityOf(id)) === 'high', 'the rule acts');
+  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByRole('row', { name: /an issue is created succeeded/ }).waitFor();
+  await look('health');
+  await button('Pause').press('Enter');
+  await button('Enable').waitFor();
+  results.paused = (await ruleNamed('Raise crashes')).state;
+}
+
+/** Adapts a template, and enables it with its defaults. */
+async function useTemplate(): Promise<void> {
+  await page.getByRole('link', { name: 'Automations' }).press('Enter');
+  await page.getByText('Start with a template').press('Enter');
+  await page.getByRole('link', { name: /^Use the template “Set the priority by a keyword/ }).press('Enter');
+  await page.getByRole('textbox', { name: 'Word in the title or description' }).fill('burning');
+  await button('Save paused').press('Enter');
+  await button('Enable').press('Enter');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Enable/ })
+    .press('Enter');
+  await button('Pause').waitFor();
+  const { state, trigger } = await ruleNamed('Set the priority by a keyword');
+  results.template = { state, trigger };
+}
+
+try {
+  await build();
+  await preview();
+  await run();
+  await useTemplate();
+} catch (error) {
+  if (shots !== undefined) await page.screenshot({ path: join(shots, 'failed.png') });
+  throw error;
+}
+await driver.browser.close();
+const complaints = tab.complaints.filter((one) => !/status of 4(09|22)/.test(one));
+say({ ...results, problems: [...problems, ...complaints] });
