@@ -28,6 +28,16 @@ export const text = {
   changeMode: 'Change the effect…',
   menuOf: (name: string) => `Actions of ${name}`,
   edit: 'Edit',
+  settings: 'Owner and step-down…',
+  settingsTitle: (name: string) => `Owner and step-down of ${name}`,
+  ownerHint:
+    'An automation acts with the rights of its owner. If you are not an admin, it is paused until the new owner enables it.',
+  stepDown: 'Reduce the effect when people overrule it',
+  stepDownFields: {
+    share: 'Share of overruled changes, in percent',
+    least: 'Minimum number of overruled changes',
+    days: 'Window in days',
+  },
   enable: 'Enable',
   pause: 'Pause',
   duplicate: 'Duplicate',

@@ -49,6 +49,7 @@ test('a person builds, previews, enables and pauses a rule without code, from no
     },
     acted: true,
     paused: 'paused',
+    stepDown: { share: 0.3, least: 5, days: 7 },
     template: {
       state: 'active',
       trigger: {

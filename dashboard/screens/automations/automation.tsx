@@ -108,6 +108,7 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
         {automation.state === 'active' && (
           <MenuItem onSelect={() => onOpen({ act: 'enable', automation })}>{text.changeMode}</MenuItem>
         )}
+        <MenuItem onSelect={() => onOpen({ act: 'settings', automation })}>{text.settings}</MenuItem>
         <MenuItem onSelect={() => void copy()}>{text.duplicate}</MenuItem>
         <MenuItem onSelect={() => onOpen({ act: 'delete', automation })}>{text.remove}</MenuItem>
       </Menu>

@@ -9,9 +9,12 @@ import { useChanges } from './use-changes.ts';
 
 const EnableDialog = lazy(() => import('./enable-dialog.tsx'));
 const RunDialog = lazy(() => import('./run-dialog.tsx'));
+const SettingsDialog = lazy(() => import('./settings-dialog.tsx'));
+
+const dialogs = { enable: EnableDialog, run: RunDialog, settings: SettingsDialog };
 
 export interface Open {
-  readonly act: 'enable' | 'run' | 'delete';
+  readonly act: keyof typeof dialogs | 'delete';
   readonly automation: Automation;
 }
 
@@ -36,13 +39,10 @@ export function Dialogs({ open, onClose, onDeleted }: DialogsProps): ReactNode {
         onConfirm={() => void remove(automation).then((isDeleted) => isDeleted && onDeleted())}
       />
     );
+  const Shown = dialogs[act];
   return (
     <Suspense fallback={<Opening />}>
-      {act === 'enable' ? (
-        <EnableDialog automation={automation} onClose={onClose} />
-      ) : (
-        <RunDialog automation={automation} onClose={onClose} />
-      )}
+      <Shown automation={automation} onClose={onClose} />
     </Suspense>
   );
 }
