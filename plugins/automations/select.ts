@@ -2,7 +2,7 @@
 import { QuotaExceeded, type IssueFilter, type IssueQuery, type Page } from '@tatami/sdk/plugin';
 import type { Relative, RelationType, RuleIssue } from './rule.ts';
 import { callOf, type RuleRun } from './run.ts';
-import { mentions, renderInput, type TemplateScope } from './template.ts';
+import { mentions, renderFilter, type TemplateScope } from './template.ts';
 import { failing } from './failure.ts';
 
 const issuesMax = 50;
@@ -37,7 +37,12 @@ export async function selectIssues(
   only?: readonly string[],
 ): Promise<readonly RuleIssue[]> {
   const { issues, conditions, actions } = run.ctx.settings;
-  const filters: IssueFilter[] = [renderInput(issues?.filter ?? {}, scope, 'issues.filter') as IssueFilter];
+  const filter = renderFilter(issues?.filter ?? {}, scope, 'issues.filter');
+  if (!filter) {
+    run.ctx.log.info('The rule selects no issue: an expression in `issues.filter` has no value.');
+    return [];
+  }
+  const filters = [filter as IssueFilter];
   if (conditions.issue && !run.trigger.issue) filters.push(conditions.issue);
   if (only) filters.unshift({ id: only });
   const limit = Math.min(issues?.limit ?? issuesMax, issuesMax);

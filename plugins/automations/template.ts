@@ -9,6 +9,8 @@ export const outputCharsMax = 65_536;
 /** Characters and list items that the filters of one template may produce. */
 const memoryMax = 500_000;
 const cachedMax = 200;
+/** The time that a text takes to check grows with the square of its nesting. */
+const nestingMax = 10;
 
 /** Filters that evaluate an expression for each item, and filters that are slow in the sandbox. */
 const withoutFilters = /_exp$|sha256$/;
@@ -49,6 +51,28 @@ function unchanged(value: unknown): unknown {
 /** Renders a value for the API: references such as `{ id, name }` that a template copies become their ids. */
 export function renderInput(value: unknown, scope: () => TemplateScope, path: string): unknown {
   return renderAll(value, scope, path, idsIn);
+}
+
+/**
+ * Renders the filter of a selection. An expression in it yields a text, a number, a reference or a list of them:
+ * an object from elsewhere could hold operators.
+ * @returns null if an expression has no value: such a filter would select issues that have none
+ * @throws Drop
+ */
+export function renderFilter(filter: object, scope: () => TemplateScope, path: string): object | null {
+  let isEmpty = false;
+  const rendered = renderAll(filter, scope, path, (yielded) => {
+    const value = idsIn(yielded);
+    const all = [value].flat();
+    if (all.length === 0 || all.some((one) => one === null || (typeof one === 'string' && one.trim() === '')))
+      isEmpty = true;
+    if (all.some((one) => typeof one === 'object' && one !== null))
+      throw new Drop(
+        `${path}: An expression yields an object. Use an expression that yields a text or an id.`,
+      );
+    return value;
+  });
+  return isEmpty ? null : (rendered as object);
 }
 
 function idsIn(value: unknown): unknown {
@@ -128,10 +152,23 @@ function parseOnce(text: string): Template[] {
   if (known) return known;
   if (text.length > templateCharsMax)
     throw new Error(`The template has ${text.length} characters. Shorten it to ${templateCharsMax}.`);
+  if (nestingOf(text) > nestingMax)
+    throw new Error(`The template nests more than ${nestingMax} brackets. Use \`assign\` for inner values.`);
   const templates = liquidOf().parse(text);
   if (cached.size >= cachedMax) cached.clear();
   cached.set(text, templates);
   return templates;
+}
+
+/** Returns an upper bound of the depth of brackets and conditions. */
+function nestingOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [mark] of text.matchAll(/[[\]]|%-?\s*(?:end)?(?:if|unless|case)\b/g)) {
+    depth = Math.max(0, depth + (mark === ']' || mark.includes('end') ? -1 : 1));
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 /** Created at the first template, so that rules without templates do not wait for it. */

@@ -477,7 +477,7 @@ export interface AutomationHealth {
   };
   /** Changes that people overruled within the window of `stepDown`. */
   readonly overruled: {
-    /** Number of judged changes: changed fields, and decided proposals. */
+    /** Number of judged changes: issues that a run changed, and decided proposals. */
     readonly changes: number;
     /** Number of changes that people reversed, changed or rejected. */
     readonly overruled: number;

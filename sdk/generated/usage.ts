@@ -30,8 +30,8 @@ export interface Usage {
 
 export interface CallerUsage {
   /** Type of the caller; `workspace` is usage without a specific caller. */
-  readonly kind: 'token' | 'plugin' | 'webhook' | 'workspace';
-  /** Id of the API key, plugin installation or webhook endpoint; null for `workspace`. */
+  readonly kind: 'token' | 'plugin' | 'automation' | 'webhook' | 'workspace';
+  /** Id of the API key, plugin installation, automation or webhook endpoint; null for `workspace`. */
   readonly id: string | null;
   /** Name of the caller; null for `workspace` and for callers you may not read. */
   readonly name: string | null;

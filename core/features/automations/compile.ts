@@ -166,14 +166,25 @@ function writtenFieldsOf(action: Action): readonly string[] {
       return action.issues.flatMap((one) =>
         fieldsOf({ body: IssueCreate }, { ...(one as object), team: '', parentId: null }),
       );
+    case 'board':
+      return cardFields;
     case 'relate':
       return ['type', 'issueId', 'stateId'];
     case 'subscribe':
-      return ['memberId'];
+      return ['memberId', 'subscribers'];
     default:
       return [];
   }
 }
+
+/** Fields that a move to a column of any board can change. */
+const cardFields = fieldsOf(
+  { body: IssueUpdate },
+  {
+    ...{ stateId: '', assigneeId: '', priority: '', labels: [], fields: {} },
+    ...{ projectId: '', milestoneId: '', cycleId: '', parentId: '' },
+  },
+);
 
 function otherScopesOf(action: Action): readonly string[] {
   switch (action.type) {
@@ -206,7 +217,7 @@ const scopesOfNames: Readonly<Record<string, string>> = {
 function namesIn(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([field, value]) => {
     const scope = scopesOfNames[field];
-    const isNamed = typeof value === 'string' && !/^([a-z]{3}_|\{\{)/.test(value);
+    const isNamed = typeof value === 'string' && !/^[a-z]{3}_/.test(value);
     return scope !== undefined && isNamed ? [scope] : [];
   });
 }

@@ -55,7 +55,7 @@ export {
   type Hosts,
   type RuleSubscription,
 } from './compile.ts';
-export { ruleOf, type Rule } from './shape.ts';
+export { isWithoutIssue, ruleOf, type Rule } from './shape.ts';
 export { automationRoutes } from './routes.ts';
 export type { RuleRuntime } from './runtime.ts';
 export { changeTestOf, type ChangeTest } from './changes.ts';

@@ -79,6 +79,12 @@ const givenAway = {
   due: null,
 } as const;
 
+/** Opens an address whose requests act with the rights of the automation. @throws ApiError forbidden */
+export async function requireOpening(ctx: Context, rule: Automation, runtime: RuleRuntime): Promise<void> {
+  await requireOwner(ctx, rule);
+  await requireScopes(ctx, rule, runtime);
+}
+
 /**
  * Requires that the caller and the owner have the scopes of the rule.
  * @throws ApiError forbidden
@@ -122,8 +128,8 @@ async function requireCapacity(ctx: Context): Promise<void> {
 
 async function checked(ctx: Context, after: Automation, runtime: RuleRuntime): Promise<void> {
   requireShape(after);
-  await requireSound(ctx, after, runtime);
   await requireScopes(ctx, after, runtime);
+  await requireSound(ctx, after, runtime);
 }
 
 /** Returns the scopes of the plugins whose actions a rule calls. @throws ApiError validation_failed */
@@ -257,7 +263,10 @@ export async function updateAutomation(
     ...(values.ownerId !== before.ownerId && (await isGivenAway(ctx, values.ownerId)) ? givenAway : {}),
   };
   if (isOther || draft.ownerId !== before.ownerId) await checked(ctx, draft, runtime);
-  if (!isOther) return applied(ctx, before, draft, runtime);
+  else if (isFreer(before, draft)) await requireScopes(ctx, draft, runtime);
+  // The former owner knows the secret of the address, with which requests act as the new owner.
+  const closing = draft.ownerId === before.ownerId ? [] : runtime.webhookOps(ctx, id);
+  if (!isOther) return applied(ctx, before, draft, runtime, closing);
   const { backtest, ops } = await runtime.backtest(ctx, draft);
   const needsProbation = draft.state === 'active' && draft.mode === 'apply' && probation === undefined;
   return applied(
@@ -265,7 +274,17 @@ export async function updateAutomation(
     before,
     { ...draft, backtest, ...(needsProbation ? { probationLeft: probationRuns } : {}) },
     runtime,
-    ops,
+    [...ops, ...closing],
+  );
+}
+
+const modesByEffect = ['simulate', 'propose', 'apply'];
+
+/** Returns true if the automation writes with fewer approvals than before. */
+function isFreer(before: Automation, after: Automation): boolean {
+  return (
+    modesByEffect.indexOf(after.mode) > modesByEffect.indexOf(before.mode) ||
+    after.probationLeft < before.probationLeft
   );
 }
 

@@ -17,6 +17,7 @@ import {
   duplicateAutomation,
   enableAutomation,
   previewAutomation,
+  requireOpening,
   requireOwner,
   updateAutomation,
   type AutomationInput,
@@ -218,7 +219,7 @@ function webhookRoutes(runtime: RuleRuntime): Route[] {
       secret: true,
       write: async (ctx, { params: { id } }) => {
         const rule = await find(ctx, id);
-        await requireOwner(ctx, rule);
+        await requireOpening(ctx, rule, runtime);
         return runtime.openWebhook(ctx, rule);
       },
     }),

@@ -39,6 +39,8 @@ export interface RuleRuntime {
   health(ctx: Context, automation: Automation): Promise<object>;
   /** Opens the address of a rule with the trigger `webhook`, or replaces its secret. */
   openWebhook(ctx: Context, automation: Automation): Promise<ChangeSet>;
+  /** Returns the ops that close the address of a rule, if it is open. */
+  webhookOps(ctx: Context, id: string): readonly Op[];
   closeWebhook(ctx: Context, automation: Automation, ifMatch: number | null): Promise<ChangeSet>;
   /** Runs an automation on an issue, or on the issues that it selects, and waits for the result. */
   run(ctx: Context, automation: Automation, input: RunSubject): Promise<ChangeSet>;

@@ -187,6 +187,10 @@ export function requireShape(parts: RuleParts): asserts parts is RuleParts & Rul
   for (const [index, action] of parts.actions.entries()) checkTyped(action, `actions.${index}`, checkAction);
 }
 
+/** Returns true for an action that needs no issue. */
+export const isWithoutIssue = (action: Action): boolean =>
+  action.type === 'http' || action.type === 'plugin' || (action.type === 'create' && action.as === 'issue');
+
 /** Returns the parts of a stored rule. */
 export const ruleOf = (parts: RuleParts): Rule => parts as unknown as Rule;
 

@@ -22,12 +22,12 @@ const AccountUsage = namedSchema(
   Closed({
     kind: enumeration(
       'CallerUsageKind',
-      ['token', 'plugin', 'webhook', 'workspace'],
+      ['token', 'plugin', 'automation', 'webhook', 'workspace'],
       'Type of the caller; `workspace` is usage without a specific caller.',
     ),
     id: nullable(
       Type.String({
-        description: 'Id of the API key, plugin installation or webhook endpoint; null for `workspace`.',
+        description: 'Id of the API key, plugin installation, automation or webhook endpoint; null for `workspace`.',
       }),
     ),
     name: nullable(

@@ -102,6 +102,7 @@ export const effectTable = {
       'issues.trail': hiddenWithout,
       'plugins.call-action': `${hiddenWithout}; the caller of an action sees its result`,
       'plugins.action-run': `${hiddenWithout}; the caller of the action sees its result`,
+      'automations.health': `${hiddenWithout}; the owner of the automation sees error messages`,
       'automations.run': `${hiddenWithout}; the caller sees the result`,
       'automations.simulate': 'with the rights of the caller: lines about unmet conditions',
     },

@@ -68,6 +68,23 @@ test('a rule whose changes people overrule steps down to proposals, and then to 
   await remove(id);
 });
 
+test('an undo of a run overrules one change per issue, however many fields and events the run has', async () => {
+  const stepDown = { share: 0.5, days: 7, least: 2 };
+  const fields = { priority: 'low', state: 'started', estimate: 3 };
+  const { id } = await enabled(app, { stepDown, actions: [{ type: 'set', fields }] });
+  await createIssue(app);
+  const [run] = (await app.call('GET', `${v1}/plugins/${id}/runs?limit=1`)).json.data;
+  await app.call('POST', `${v1}/runs/${run.id}/undo`, {});
+  await app.settled();
+  await app.settled();
+  const { overruled } = await healthOf(id);
+  expect(overruled).toMatchObject({ changes: 1, overruled: 1 });
+  const named = overruled.examples.map(({ field }: Json) => field);
+  expect(named).toEqual([...new Set(named)]);
+  expect((await app.call('GET', `${v1}/automations/${id}`)).json.mode).toBe('apply');
+  await remove(id);
+});
+
 test('two rules that write the same field of an issue are a conflict with an example', async () => {
   const low = { type: 'set', fields: { priority: 'low' } };
   const one = await enabled(app, { name: 'High' });
@@ -106,7 +123,7 @@ test('rules that trigger each other are cut, and the health of each names the ch
 });
 
 test('a failing action is reported with its reason', async () => {
-  const { id } = await enabled(app, { actions: [{ type: 'set', fields: { state: 'Nowhere' } }] });
+  const { id } = await enabled(app, { actions: [{ type: 'set', fields: { state: '{{ "Nowhere" }}' } }] });
   await createIssue(app);
   expect((await healthOf(id)).failures[0]).toMatchObject({
     count: 1,

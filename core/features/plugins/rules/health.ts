@@ -6,6 +6,7 @@ import type { EventRow } from '../../../kernel/events/event.ts';
 import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { short } from '../../../kernel/changes/change.ts';
+import { effectTable } from '../../../kernel/rights/effects.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import {
   Closed,
@@ -73,7 +74,7 @@ export const AutomationHealth = namedSchema(
     ),
     overruled: Closed(
       {
-        changes: count('Number of judged changes: changed fields, and decided proposals.'),
+        changes: count('Number of judged changes: issues that a run changed, and decided proposals.'),
         overruled: count('Number of changes that people reversed, changed or rejected.'),
         share: nullable(Type.Number({ description: 'Overruled share; null without changes.' })),
         examples: Type.Array(
@@ -162,6 +163,8 @@ const decided = tenantStatement<{ status: string; count: number }>(
 
 /** A field of an issue that the automation wrote, or would have written. */
 interface Write {
+  /** Identifies the run and the issue, which count as one change. */
+  readonly change: string;
   readonly issue: Static<typeof issue>;
   readonly field: string;
   readonly value: unknown;
@@ -188,7 +191,7 @@ export async function healthOf(
     lastActedAt: isoTime(runs.find(hasActed)?.created_at ?? null),
     runs: countsOf(runs),
     overruled: await overruledOf(ctx, automation, foreseen ? [] : writes, seen),
-    failures: failuresOf(runs),
+    failures: failuresOf(runs, mayReadTexts(ctx, automation)),
     loops: loopsOf(runs),
     usage: await usageOf(ctx, id),
     waitsFor: showSpent(spent),
@@ -223,13 +226,19 @@ const hasActed = (run: HealthRun): boolean => run.status === 'succeeded' && run.
 const errorOf = ({ error_json: text }: HealthRun): RunError | null =>
   text === null ? null : (JSON.parse(text) as RunError);
 
-function failuresOf(runs: readonly HealthRun[]): AutomationHealth['failures'] {
+/** Texts of runs may contain data from other servers. The owner of a rule reads them, to correct it. */
+const mayReadTexts = ({ scopes, authority }: Context, { ownerId }: Automation): boolean =>
+  scopes.has(textScope) || (ownerId !== null && authority.actor.memberId === ownerId);
+const textScope = effectTable.logs.scope;
+const hiddenText = `The message requires the scope ${textScope}. Use a key that has it.`;
+
+function failuresOf(runs: readonly HealthRun[], showsTexts: boolean): AutomationHealth['failures'] {
   const failed = runs.filter(({ status }) => status === 'dead').map((run) => ({ run, error: errorOf(run) }));
   return [...Map.groupBy(failed, ({ error }) => error?.code ?? 'error')].map(([code, list]) => {
     const { run, error } = list[0]!;
     return {
       code,
-      message: error?.message ?? 'The run failed.',
+      message: showsTexts ? (error?.message ?? 'The run failed.') : hiddenText,
       count: list.length,
       lastAt: isoTime(run.finished_at ?? run.created_at),
       runId: run.id,
@@ -238,19 +247,22 @@ function failuresOf(runs: readonly HealthRun[]): AutomationHealth['failures'] {
 }
 
 async function writesOfRuns(ctx: Context, runs: readonly HealthRun[], id: string): Promise<Write[]> {
-  const writes: Write[] = [];
+  // Several events of a run name the same field.
+  const writes = new Map<string, Write>();
   for (const run of runs)
     for (const one of eventsOf(run)) {
-      if (writes.length >= writesMax) return writes;
+      if (writes.size >= writesMax) break;
       const event = one.type.startsWith('issue.') ? await findEvent(ctx.store, ctx.scope, one.id) : undefined;
-      if (event?.actor.id === id) writes.push(...writesIn(event));
+      if (event?.actor.id !== id) continue;
+      for (const write of writesIn(event, run.id)) writes.set(`${write.change} ${write.field}`, write);
     }
-  return writes;
+  return [...writes.values()];
 }
 
-function writesIn({ data, createdAt, sequence, entityId }: EventRow): Write[] {
+function writesIn({ data, createdAt, sequence, entityId }: EventRow, runId: string): Write[] {
   const { identifier = null, previous } = data as { identifier?: string | null; previous?: object };
   return Object.keys(previous ?? {}).map((field) => ({
+    change: `${runId} ${entityId}`,
     issue: { id: entityId, identifier },
     field,
     value: data[field],
@@ -264,6 +276,7 @@ async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise
   if (!row?.report_json) return null;
   const { effects } = JSON.parse(row.report_json) as BacktestReport;
   return effects.slice(0, writesMax).map(({ issueId, field, wouldBe, at: time, sequence }) => ({
+    change: `${sequence} ${issueId}`,
     issue: { id: issueId, identifier: null },
     field,
     value: wouldBe,
@@ -273,8 +286,7 @@ async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise
 }
 
 interface Reversal {
-  /** Identifies the write of the automation. */
-  readonly key: string;
+  readonly write: Write;
   readonly example: AutomationHealth['overruled']['examples'][number];
 }
 
@@ -311,7 +323,7 @@ async function lookAround(
       count: issues.size,
     })),
     reversed: reversed.slice(0, examplesMax).map(({ example }) => example),
-    reversedCount: new Set(reversed.map(({ key }) => key)).size,
+    reversedCount: new Set(reversed.map(({ write }) => write.change)).size,
   };
 }
 
@@ -345,12 +357,11 @@ function noteReversal(reversed: Reversal[], one: Write, event: EventRow, { stepD
   const { actor, data, createdAt, sequence } = event;
   const isPerson = actor.kind === 'user' || actor.kind === 'api_key';
   if (!isPerson || sequence <= one.sequence || createdAt > one.atMs + stepDown.days * dayMs) return;
-  const key = `${one.issue.id} ${one.field} ${one.sequence}`;
-  if (reversed.some((known) => known.key === key)) return;
+  if (reversed.some(({ write }) => write === one)) return;
   if (JSON.stringify(data[one.field]) === JSON.stringify(one.value)) return;
   const [set, now] = [short(one.value), short(data[one.field])];
   const example = { issue: one.issue, field: one.field, set, now, by: actor.name, at: isoTime(createdAt) };
-  reversed.push({ key, example });
+  reversed.push({ write: one, example });
 }
 
 async function overruledOf(
@@ -363,7 +374,8 @@ async function overruledOf(
   const rows = await ctx.store.read(ctx.scope, decided, { id, since });
   const ofStatus = (...statuses: readonly string[]): number =>
     rows.filter(({ status }) => statuses.includes(status)).reduce((sum, row) => sum + row.count, 0);
-  const changes = writes.length + ofStatus('approved', 'partly_approved', 'rejected');
+  const changes =
+    new Set(writes.map(({ change }) => change)).size + ofStatus('approved', 'partly_approved', 'rejected');
   const overruled = reversedCount + ofStatus('rejected');
   return {
     changes,

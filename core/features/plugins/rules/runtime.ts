@@ -8,15 +8,18 @@ import { dayMs } from '../../../platform/lib/time/time.ts';
 import { ApiError, invalidField } from '../../../platform/lib/errors/errors.ts';
 import {
   readHosts,
+  isWithoutIssue,
   ruleOf,
   type Automation,
   type CanFilter,
+  type Rule,
   type RuleRuntime,
 } from '../../automations/index.ts';
 import type { AttemptDeps } from '../deps.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { callActionOf, targetOf, type ActionWork } from '../inbound/actions.ts';
 import { closeRoute, openRoute } from '../inbound/openings.ts';
+import { routesAfterOps } from '../inbound/rows.ts';
 import { AutomationHealth, healthOf } from './health.ts';
 import type { StateOps } from '../installs/disable.ts';
 import { declared } from '../installs/manifest.ts';
@@ -90,6 +93,7 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
       const { url, secret } = set.body as { readonly url: string; readonly secret: string };
       return { ...set, body: { url, secret } };
     },
+    webhookOps: ({ scope, nowMs }, id) => routesAfterOps(scope, { id, deletedAt: nowMs() }),
     closeWebhook: async (ctx, automation, ifMatch) =>
       closeRoute(ctx, await installOf(ctx, automation), webhookRoute, ifMatch),
     stateOps: async (ctx, after) => [...work.stateOps(await installOf(ctx, after), ctx)],
@@ -139,10 +143,15 @@ async function endOpenOps(ctx: Context, { backtest }: Automation, backtests: Bac
   ];
 }
 
+/** Returns true if a rule selects no issues itself and has an action on one. */
+function needsIssue({ issues, actions }: Rule): boolean {
+  return issues === null && !actions.every(isWithoutIssue);
+}
+
 /** Returns the action that runs a rule, and its target. @throws ApiError validation_failed */
 function calledOf(automation: Automation, issue: string | undefined) {
   if (issue !== undefined) return { handler: 'run', target: { target: issue } };
-  if (ruleOf(automation).issues === null)
+  if (needsIssue(ruleOf(automation)))
     throw invalidField('issue', 'required', 'Give the id or identifier of an issue, such as ENG-1.');
   return { handler: 'start', target: {} };
 }
