@@ -63,8 +63,12 @@ function hasDotSegment(pathname: string): boolean {
   return decoded.split(/[/\\]/).some((segment) => /^\.\.?(?:;|$)/.test(segment));
 }
 
-/** Returns the value if a header can hold it. Another attempt would fail with the same value. @throws InvalidInput */
+/** Returns the value if the header is valid. Another attempt would fail in the same way. @throws InvalidInput */
 function requireHeader(name: string, value: string): string {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    throw new InvalidInput(
+      `${JSON.stringify(name)} is not the name of a header. Use letters, digits and hyphens.`,
+    );
   if (/^[\t -~]*$/.test(value)) return value;
   throw new InvalidInput(
     `The header ${name} has line breaks or characters outside of ASCII. Use the filter url_encode, or another value.`,

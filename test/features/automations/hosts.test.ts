@@ -150,14 +150,16 @@ test('a host with a header and no secret gets no request', async () => {
   expect(received).toEqual([]);
 });
 
-test('a header value that is not visible ASCII ends the run at once', async () => {
-  for (const description of ['a\r\nAuthorization: b', 'é']) {
-    const action = get('open', '/x', { headers: { 'x-a': '{{ issue.description }}' } });
+test('a header with an invalid name, line breaks or non-ASCII characters ends the run at once', async () => {
+  for (const [name, description] of [
+    ['x-a', 'a\r\nAuthorization: b'],
+    ['x-a', 'é'],
+    ['x-a\r\ny', 'b'],
+  ] as const) {
+    const action = get('open', '/x', { headers: { [name]: '{{ issue.description }}' } });
     const run = await lastRun([action], { description });
-    expect([run.status, run.error.message]).toEqual([
-      'dead',
-      expect.stringMatching(/Action 1 \(http\) on .*x-a/),
-    ]);
+    const message = expect.stringMatching(/Action 1 \(http\) on .*x-a/);
+    expect([run.status, run.error.message]).toEqual(['dead', message]);
   }
   expect(received).toEqual([]);
 });
