@@ -66,10 +66,12 @@ export interface Conditions {
 
 export interface Host {
   readonly origin: string;
-  /** Name of the secret that requests carry; null for none. */
+  /** Path of all requests, or the start of it if it ends with a slash; null for all paths. */
+  readonly path: string | null;
+  /** Name of the secret that requests carry; null while unset. */
   readonly secret: string | null;
-  /** Header of the secret. */
-  readonly header: string;
+  /** Header of the secret; null if the host needs none. */
+  readonly header: string | null;
 }
 
 export interface CompiledRule {

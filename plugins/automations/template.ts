@@ -44,6 +44,20 @@ export function renderAll(
   return Object.fromEntries(Object.entries(value as object).map(([name, item]) => [name, inner(item, name)]));
 }
 
+/** Marks the rendering of a path, whose values are percent-encoded. */
+class PathContext extends Context {}
+
+/** Renders a path of a URL. Each value is percent-encoded, except after the filter `raw`. @throws Drop */
+export function renderPath(text: string, scope: () => TemplateScope, path: string): unknown {
+  return isTemplate(text) ? renderText(text, scope(), path, PathContext) : text;
+}
+
+function escapeOutput(this: unknown, value: unknown): unknown {
+  const { context } = this as { readonly context: Context };
+  if (!(context instanceof PathContext)) return value;
+  return encodeURIComponent(textOf(value).replace(/\p{Surrogate}/gu, '\ufffd'));
+}
+
 function unchanged(value: unknown): unknown {
   return value;
 }
@@ -95,12 +109,12 @@ function hasTemplate(value: unknown): boolean {
  * Renders a template. Exactly one `{{ expression }}` yields its value, and null for an unknown name.
  * @throws Drop with the path of the text
  */
-function renderText(text: string, scope: TemplateScope, path: string): unknown {
+function renderText(text: string, scope: TemplateScope, path: string, ContextOf = Context): unknown {
   try {
     const templates = parseOnce(text);
     const output = new BoundedOutput();
     const liquid = liquidOf();
-    const context = new Context(scope, liquid.options, { sync: true }, { liquid });
+    const context = new ContextOf(scope, liquid.options, { sync: true }, { liquid });
     toValueSync(liquid.renderer.renderTemplates(templates, context, output));
     const [only] = templates;
     return templates.length === 1 && only instanceof Output ? (output.value ?? null) : output.buffer;
@@ -181,6 +195,8 @@ function liquidOf(): Liquid {
     memoryLimit: memoryMax,
     renderLimit: 1_000,
     timezoneOffset: 0,
+    // The type allows only text, although values of all types pass through.
+    outputEscape: escapeOutput as (value: unknown) => string,
   });
   for (const name of Object.keys(liquid.tags)) if (!isTag(name)) delete liquid.tags[name];
   for (const name of Object.keys(liquid.filters)) if (withoutFilters.test(name)) delete liquid.filters[name];

@@ -13,6 +13,7 @@ import { plainOperations } from '../../kernel/resource/operations.ts';
 import { sampleId, timeAfter } from '../../kernel/samples.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import { schemasOf } from '../../kernel/contract/schemas.ts';
+import { requireOrigin, requirePath, requireSecretHeader } from '../../platform/lib/egress/permission.ts';
 import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
 import { Closed, idOf } from '../../platform/lib/schema.ts';
 import { sealedFor, type Sealing } from '../../platform/lib/secrets/sealing.ts';
@@ -65,7 +66,7 @@ const Secret = Closed({
 });
 
 const resource = defineResource(automationHost, automationHostModel, {
-  async check(ctx, { id, name, origin, header, format }, before) {
+  async check(ctx, { id, name, origin, path, header, format }, before) {
     requirePerson(ctx, 'change the hosts of automations');
     if (format !== null && header === null)
       throw invalidField(
@@ -73,7 +74,10 @@ const resource = defineResource(automationHost, automationHostModel, {
         'conflict',
         'Give the `header` that the secret is sent in, or leave out `format`.',
       );
-    if (new URL(origin).origin === new URL(ctx.baseUrl).origin)
+    requireOrigin('origin', origin);
+    if (path !== null) requirePath('path', path);
+    if (header !== null) requireSecretHeader('header', header);
+    if (origin === new URL(ctx.baseUrl).origin)
       throw invalidField('origin', 'conflict', {
         why: 'The origin is this server.',
         fix: 'Use the other actions for changes on this server.',

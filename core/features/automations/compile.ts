@@ -80,7 +80,9 @@ export function settingsOf(automation: Automation, { canFilter, hosts, members }
     hosts: Object.fromEntries(
       hostNamesOf(rule).flatMap((name) => {
         const host = hosts.get(name);
-        return host ? [[name, { origin: host.origin, secret: host.secret, header: host.header }]] : [];
+        if (!host) return [];
+        const { origin, path, secret, header } = host;
+        return [[name, { origin, path, secret, header }]];
       }),
     ),
   };

@@ -8,22 +8,19 @@ import {
   type SecretRequest,
 } from '../../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../../platform/lib/egress/error.ts';
+import {
+  isReservedHeader,
+  isWithin,
+  requireOrigin,
+  requirePath,
+  requireSecretHeader,
+} from '../../../platform/lib/egress/permission.ts';
 import { parseTarget } from '../../../platform/lib/egress/target.ts';
 import { invalidField } from '../../../platform/lib/errors/errors.ts';
 import type { Sealing } from '../../../platform/lib/secrets/sealing.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { CallError } from '../host-calls/gateway.ts';
 import type { Install } from '../installs/model.ts';
-
-/** Headers that the host sets, that frame the message, or that hold cookies or proxy credentials. */
-const reservedHeaders: ReadonlySet<string> = new Set([
-  ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'],
-  ...['expect', 'proxy-authorization', 'proxy-authenticate', 'proxy-connection', 'accept-encoding'],
-  ...['cookie', 'cookie2', 'set-cookie', 'idempotency-key', 'http2-settings'],
-]);
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Sequences that servers may decode again, reaching another path than the one compared. */
-const readTwoWays = /%(?:25)*(?:2e|2f|5c|00)|\/\/|;/i;
 
 export interface NetRules {
   /** @throws EgressError if the server would not send to this URL */
@@ -36,17 +33,8 @@ export interface NetRules {
 export function checkNetShape({ net = [], secrets = {} }: PluginManifest): void {
   for (const [index, { origin, path }] of net.entries()) {
     const at = `package.manifest.net.${index}`;
-    const normal = originOf(origin);
-    if (normal !== origin)
-      throw invalidField(`${at}.origin`, 'invalid_format', {
-        why: `${JSON.stringify(origin)} is not an origin.`,
-        fix: `Use only scheme, host and port${normal === null ? ': https://api.acme.dev' : `: ${normal}`}.`,
-      });
-    if (path !== undefined && (readTwoWays.test(path) || new URL(path, origin).pathname !== path))
-      throw invalidField(`${at}.path`, 'invalid_format', {
-        why: 'The path is ambiguous.',
-        fix: 'Use a path without query, dot segments, double slashes and encoded slashes, such as /v1/.',
-      });
+    requireOrigin(`${at}.origin`, origin);
+    if (path !== undefined) requirePath(`${at}.path`, path);
   }
   for (const [name, request] of Object.entries(secrets))
     checkSecret(`package.manifest.secrets.${name}`, request, net);
@@ -59,11 +47,7 @@ function checkSecret(at: string, { hosts, header }: SecretRequest, net: readonly
       why: `${hosts[stranger]} is not an origin in "net".`,
       fix: 'Add the origin to "net", or remove it here.',
     });
-  if (!headerName.test(header) || isReserved(header))
-    throw invalidField(`${at}.header`, 'invalid_format', {
-      why: `A secret cannot be sent in the header ${JSON.stringify(header)}.`,
-      fix: 'Use a header that the receiver accepts, such as authorization or x-api-key.',
-    });
+  requireSecretHeader(`${at}.header`, header);
 }
 
 /** Checks the origins against this server's configuration. @throws ApiError validation_failed */
@@ -83,20 +67,6 @@ export async function checkNet({ net = [] }: PluginManifest, rules: NetRules): P
         why: `This server cannot send to the origin: ${error.message}`,
       });
     }
-  }
-}
-
-function isReserved(header: string): boolean {
-  return reservedHeaders.has(header.toLowerCase());
-}
-
-/** Returns null if the URL is invalid or ambiguous. */
-function originOf(url: string): string | null {
-  try {
-    parseTarget(url);
-    return new URL(url).origin;
-  } catch {
-    return null;
   }
 }
 
@@ -178,12 +148,12 @@ export function permittedRequest(
   const { manifest } = install;
   const { url, origin, net } = permit(manifest.net ?? [], request);
   if (origin === ownOrigin) throw denied('The request goes to this server. Use ctx instead.');
-  const reserved = Object.keys(request.headers).find(isReserved);
+  const reserved = Object.keys(request.headers).find(isReservedHeader);
   if (reserved !== undefined)
     throw denied(`The header ${reserved} cannot be set by a plugin. Remove it from the request.`);
   const permitted = { ...request, url, origin, net };
   const placeholders = placeholdersOf(sealing, scope, install);
-  return { ...permitted, inHeaders: findSecrets(manifest, placeholders, permitted) };
+  return { ...permitted, inHeaders: findSecrets(install, placeholders, permitted) };
 }
 
 /**
@@ -221,9 +191,7 @@ export function denied(message: string): CallError {
 
 function isCovered({ methods, path = '/' }: NetRequest, method: string, pathname: string): boolean {
   if (methods && !methods.some((one) => one === method)) return false;
-  if (path === '/') return true;
-  if (readTwoWays.test(pathname)) return false;
-  return path.endsWith('/') ? pathname.startsWith(path) : pathname === path;
+  return isWithin(path, pathname);
 }
 
 /**
@@ -270,10 +238,11 @@ interface HeaderSecret {
  * @throws CallError egress_denied if a placeholder is anywhere else
  */
 function findSecrets(
-  { secrets = {} }: PluginManifest,
+  install: Install,
   placeholders: Placeholders,
   { origin, url, headers, body }: Omit<PermittedRequest, 'inHeaders'>,
 ): ReadonlyMap<string, HeaderSecret> {
+  const { secrets = {} } = install.manifest;
   const byHeader = new Map<string, HeaderSecret>();
   for (const [name, placeholder] of Object.entries(placeholders)) {
     const request = secrets[name]!;
@@ -284,12 +253,21 @@ function findSecrets(
       if (header.toLowerCase() !== request.header.toLowerCase())
         throw misplaced(name, request, `The placeholder is in the header ${header}`);
       if (!request.hosts.includes(origin)) throw misplaced(name, request, `The request goes to ${origin}`);
+      const { pathname } = new URL(url);
+      if (!isWithin(pathOf(install, name), pathname))
+        throw misplaced(name, request, `The path ${pathname} is outside of the path of its host`);
       if (value !== placeholder && value !== formatted(request, placeholder))
         throw misplaced(name, request, 'The header value has other text besides the placeholder');
       byHeader.set(header, { name, request });
     }
   }
   return byHeader;
+}
+
+/** Path that a secret can be sent to. Hosts of automations can share an origin, and each has its own path. */
+function pathOf({ hosts }: Install, secret: string): string {
+  const host = [...(hosts?.values() ?? [])].find((one) => one.secret === secret);
+  return host?.path ?? '/';
 }
 
 const holds = (text: string, placeholder: string): boolean =>
