@@ -234,9 +234,13 @@ export interface AutomationTemplate {
   >;
   /** Rule with the defaults; a required value is its placeholder, such as `$members`. */
   readonly rule: {
+    /** Trigger, as of an automation. */
     readonly trigger: Readonly<Record<string, unknown>>;
+    /** Conditions, as of an automation. */
     readonly conditions: Readonly<Record<string, unknown>>;
+    /** Selection of issues; null to act on the issue of the trigger. */
     readonly issues: Readonly<Record<string, unknown>> | null;
+    /** Actions in order. */
     readonly actions: readonly Readonly<Record<string, unknown>>[];
     /** Mode of the writes. */
     readonly mode: string;

@@ -1,7 +1,7 @@
 // Bundles a plugin's files into one module without imports. Macros are off, and every import must be inside the
 // folder or in node_modules, because otherwise the bundler would run code and read files on behalf of the plugin's
 // author.
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { BuildOutput, BunPlugin } from 'bun';
@@ -168,11 +168,14 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
   };
 }
 
-/** Returns true for paths in the folder, or in the node_modules of the folder or of a parent. */
+/** Returns true for paths in the folder, or in the node_modules of the folder or of a parent, which may be links. */
 function isInside(root: string, path: string): boolean {
   if (path.startsWith(root + sep)) return true;
-  const at = path.indexOf(`${sep}node_modules${sep}`);
-  return at >= 0 && (root + sep).startsWith(path.slice(0, at) + sep);
+  for (let folder = root; ; folder = dirname(folder)) {
+    const packages = join(folder, 'node_modules');
+    if (existsSync(packages) && path.startsWith(realpathSync(packages) + sep)) return true;
+    if (folder === dirname(folder)) return false;
+  }
 }
 
 function resolveFrom(path: string, importer: string): string | null {

@@ -1,7 +1,7 @@
 // Templates of rules. Their texts are YAML, so that `tatami rules template` prints them with comments. A
 // placeholder such as `$label` is a whole value, declared below `needs`.
 import { Type } from 'typebox';
-import { Closed, namedSchema } from '../../platform/lib/schema.ts';
+import { Closed, namedSchema, nullable } from '../../platform/lib/schema.ts';
 import { didYouMean } from '../../platform/lib/text/words.ts';
 import { templateTexts } from './generated/templates.ts';
 import type { RuleParts } from './shape.ts';
@@ -135,7 +135,7 @@ export function templatesForForms() {
   });
 }
 
-const json = Type.Record(Type.String(), Type.Unknown());
+const json = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 export const Templates = Closed({
   data: Type.Array(
     namedSchema(
@@ -158,10 +158,10 @@ export const Templates = Closed({
         ),
         rule: Closed(
           {
-            trigger: json,
-            conditions: json,
-            issues: Type.Union([json, Type.Null()]),
-            actions: Type.Array(json),
+            trigger: json('Trigger, as of an automation.'),
+            conditions: json('Conditions, as of an automation.'),
+            issues: nullable(json('Selection of issues; null to act on the issue of the trigger.')),
+            actions: Type.Array(json('Action, as of an automation.'), { description: 'Actions in order.' }),
             mode: Type.String({ description: 'Mode of the writes.' }),
           },
           { description: 'Rule with the defaults; a required value is its placeholder, such as `$members`.' },

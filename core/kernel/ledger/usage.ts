@@ -27,7 +27,8 @@ const AccountUsage = namedSchema(
     ),
     id: nullable(
       Type.String({
-        description: 'Id of the API key, plugin installation, automation or webhook endpoint; null for `workspace`.',
+        description:
+          'Id of the API key, plugin installation, automation or webhook endpoint; null for `workspace`.',
       }),
     ),
     name: nullable(
