@@ -71,7 +71,7 @@ function openShell(folder: string, token: string) {
 }
 
 test.each([
-  ['README.md', 16],
+  ['README.md', 20],
   ['git.md', 14],
 ])(
   '%s shows the actual output of its commands',
@@ -111,7 +111,7 @@ test.each([
 );
 
 test('a reader gets from a template to its first effect in six commands', () => {
-  const [first] = blocksOf(read('README.md'));
+  const first = blocksOf(read('README.md')).find(({ language }) => language === 'console');
   expect(first!.text.match(/^\$ /gm)).toHaveLength(6);
 });
 
@@ -153,6 +153,21 @@ test('the API accepts each example of the reference', async () => {
     expect([text, status, json.error]).toEqual([text, 202, undefined]);
   }
 }, 60_000);
+
+test('the server accepts the signed request of the reference', async () => {
+  const rule = { name: 'Disk', trigger: { type: 'webhook' }, issues: selection, actions: [comment] };
+  const { id } = (await app.call('POST', `${v1}/automations`, rule)).json;
+  await app.call('POST', `${v1}/automations/${id}/enable`, { force: true });
+  const { url, secret } = (await app.call('POST', `${v1}/automations/${id}/webhook`, {})).json;
+  const { text } = blocksOf(read('reference.md')).find(({ name }) => name === 'signed-request')!;
+  const send = (key: string) =>
+    Bun.spawn(['bash', '-c', text.replace('$(date +%s)', String(Math.floor(app.clock.nowMs() / 1000)))], {
+      env: { ...process.env, URL: url, SECRET: key },
+      stderr: 'ignore',
+    }).exited;
+  expect(await send(secret)).toBe(0);
+  expect(await send('whsec_other')).not.toBe(0);
+}, 30_000);
 
 test('the reference names each trigger, condition and action of the schema', () => {
   const { properties } = JSON.parse(read('rule.schema.json'));

@@ -1,6 +1,6 @@
 // `tatami rules` with a folder of files and a real server.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami, temporary } from './tatami.ts';
 
@@ -50,6 +50,7 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   expect(planned.out).toMatch(
     /In the last 90 days with \d+ events it would have run 1 time: change priority 1 time \(nobody changed it later\)\.\n/,
   );
+  expect(planned.err).not.toContain(' runs');
   expect(await automations()).toEqual([]);
 
   const applied = await rules('apply', folder, '--yes', '--json');
@@ -65,7 +66,7 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   expect((await rules('plan', folder, '--json')).code).toBe(0);
 }, 60_000);
 
-test('a change of a field is shown in words, applied as a new revision, and enables the rule', async () => {
+test('a change of a field is shown in words, applied as a new revision, and starts probation again', async () => {
   put('urgent.yaml', urgent);
   await rules('apply', folder, '--yes');
   put('urgent.yaml', `${urgent.replace('priority: urgent', 'priority: high, estimate: 3')}enabled: true\n`);
@@ -89,31 +90,40 @@ test('a change of a field is shown in words, applied as a new revision, and enab
     priority: 'high',
     estimate: 3,
   });
+  put('urgent.yaml', read('urgent.yaml').replace('estimate: 3', 'estimate: 5'));
+  expect((await rules('plan', folder, '--no-backtest')).out).toContain(
+    'The rule will propose its changes again until people approved 20 runs, unless applied with --no-probation.\n',
+  );
+  expect((await rules('apply', folder, '--yes')).out).toEndWith('  active, proposes its next 20 runs\n');
   put('urgent.yaml', read('urgent.yaml').replace('enabled: true', 'enabled: false'));
-  await rules('apply', folder, '--yes');
-  expect(await automations()).toMatchObject([{ state: 'paused', revision: 2 }]);
+  expect((await rules('apply', folder, '--yes')).out).toEndWith('  paused\n');
+  expect(await automations()).toMatchObject([{ state: 'paused', revision: 3 }]);
 }, 60_000);
 
 test('pull writes one file per automation, is idempotent, and leaves comments and other files', async () => {
   put('urgent.yaml', urgent);
   put('notes.txt', 'mine');
   await rules('apply', folder, '--yes');
-  for (const name of ['Größe ändern', 'Grosse andern'])
+  for (const name of ['Größe ändern', 'Grosse andern', 'Grosse andern'])
     await app.call('POST', `${v1}/automations`, {
       ...{ name, mode: 'propose', description: 'Line one\nLine two: #' },
       trigger: { event: 'issue.updated', type: 'event', changed: ['priority'] },
       actions: [{ body: '{{ issue.title }}', type: 'comment', once: true }],
     });
   const first = await rules('pull', folder, '--json');
-  expect(first.json.files.map(({ result }: Json) => result)).toEqual(['written', 'written', 'written']);
+  expect(first.json.files.map(({ result }: Json) => result)).toEqual([
+    ...['unchanged', 'written', 'written', 'written'],
+  ]);
+  expect(read('urgent.yaml')).toBe(urgent);
   expect(readdirSync(folder).toSorted()).toEqual([
-    ...['gro-e-andern.yaml', 'grosse-andern.yaml', 'notes.txt', 'rule.schema.json', 'urgent.yaml'],
+    ...['gro-e-andern.yaml', 'grosse-andern-2.yaml', 'grosse-andern.yaml'],
+    ...['notes.txt', 'rule.schema.json', 'urgent.yaml'],
   ]);
   const [, other] = await automations();
   expect(read('gro-e-andern.yaml')).toBe(`# yaml-language-server: $schema=./rule.schema.json
 id: ${other.id}
 name: Größe ändern
-description: "Line one Line two: #"
+description: "Line one\\nLine two: #"
 enabled: false
 mode: propose
 stepDown:
@@ -130,15 +140,13 @@ actions:
     body: "{{ issue.title }}"
     once: true
 `);
-  const text = `# Mine.\n${read('urgent.yaml')}`;
-  put('urgent.yaml', text);
+  const text = `# Mine.\n${read('grosse-andern.yaml')}`;
+  put('grosse-andern.yaml', text);
   const second = await rules('pull', folder, '--json');
   expect(second.json.files.map(({ result }: Json) => result)).toEqual([
-    'unchanged',
-    'unchanged',
-    'unchanged',
+    ...['unchanged', 'unchanged', 'unchanged', 'unchanged'],
   ]);
-  expect(read('urgent.yaml')).toBe(text);
+  expect(read('grosse-andern.yaml')).toBe(text);
   expect((await rules('plan', folder)).code).toBe(0);
 
   await app.call('DELETE', `${v1}/automations/${other.id}`);
@@ -150,7 +158,7 @@ actions:
   expect(existsSync(`${folder}/gro-e-andern.yaml`)).toBe(false);
 }, 60_000);
 
-test('automations without a file are deleted only with --delete', async () => {
+test('automations without a file are deleted only with --delete, and an empty folder deletes none', async () => {
   put('urgent.yaml', urgent);
   await rules('apply', folder, '--yes');
   put('urgent.yaml', urgent.replace('Urgent crashes', 'Renamed'));
@@ -161,18 +169,28 @@ test('automations without a file are deleted only with --delete', async () => {
   const applied = await rules('apply', folder, '--yes', '--delete');
   expect(applied.out).toMatch(/^deleted {2}Urgent crashes {2}atm_\w+\n$/);
   expect((await automations()).map(({ name }) => name)).toEqual(['Renamed']);
+  rmSync(`${folder}/urgent.yaml`);
+  const empty = await rules('apply', folder, '--yes', '--delete');
+  expect([empty.code, empty.err]).toEqual([1, expect.stringContaining(`${folder} has no rule files`)]);
+  expect((await automations()).map(({ name }) => name)).toEqual(['Renamed']);
 }, 60_000);
 
 test('errors name the file and the path, and nothing is written if any file is wrong', async () => {
   put('a.yaml', urgent);
   put('b.yaml', urgent.replace('Urgent crashes', 'B').replace('priority', 'prioity'));
   put('c.yaml', 'name: C\ntriger: {}\n');
-  put('d.yaml', 'name: [');
+  put('d.yaml', `${urgent}bad: *bold*\nenabled: true\n`);
+  put('e.yaml', `${urgent}probation: false\n`);
+  put('f.yaml', urgent.replace('priority: urgent', 'title: {{ issue.identifier }}'));
   const unread = await rules('apply', folder, '--yes');
   expect(unread.code).toBe(1);
   expect(unread.err).toContain(`${folder}/c.yaml: triger: There is no such key.`);
   expect(unread.err).toContain('Did you mean trigger?');
-  expect(unread.err).toContain(`${folder}/d.yaml: `);
+  expect(unread.err).toMatch(/d\.yaml: Line 9 is no valid YAML: .+\. Check the indentation, and quote texts/);
+  expect(unread.err).toContain(`${folder}/e.yaml: probation: `);
+  expect(unread.err).toContain('tatami rules apply --no-probation');
+  expect(unread.err).toContain(`${folder}/f.yaml: actions.0.fields.title: Quote texts that start with`);
+  for (const name of ['e.yaml', 'f.yaml']) rmSync(`${folder}/${name}`);
   put('c.yaml', urgent.replace('Urgent crashes', 'C').replace('contains: crash', 'contains: 7'));
   put(
     'd.yaml',

@@ -4,7 +4,7 @@ import { counted } from '../../../platform/lib/text/words.ts';
 import { CommandError, printResult, say } from '../lib/output.ts';
 import { confirm } from '../lib/question.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
-import { readRules, type Automation } from './files.ts';
+import { readFilled, type Automation } from './files.ts';
 import { planLines, planOf, summaryOf, writeOf, type Plan, type Step, type Summary } from './plan.ts';
 
 export interface ApplyOptions extends RemoteOptions {
@@ -18,13 +18,15 @@ export interface ApplyOptions extends RemoteOptions {
 interface Applied extends Summary {
   readonly id: string;
   readonly state: string;
+  /** Number of runs that only propose their changes; null without probation. */
+  readonly runsLeft: number | null;
 }
 
 /** @param folder where relative paths begin */
 export async function apply(dir: string, options: ApplyOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const planned = await planOf(call, readRules(dir, folder), options.delete === true);
-  if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned);
+  const planned = await planOf(call, readFilled(dir, folder), options.delete === true);
+  if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned, options.probation);
   const applied: Applied[] = [];
   for (const step of planned.steps)
     try {
@@ -38,8 +40,12 @@ export async function apply(dir: string, options: ApplyOptions, folder: string):
   );
 }
 
-async function confirmPlan({ steps, others }: Plan): Promise<void> {
-  for (const line of planLines({ steps: steps.map(summaryOf), others })) say(line);
+async function confirmPlan({ steps, others }: Plan, probation?: boolean): Promise<void> {
+  const shown = steps.map((step) => ({
+    ...summaryOf(step),
+    ...(probation === false ? { startsProbation: false } : {}),
+  }));
+  for (const line of planLines({ steps: shown, others })) say(line);
   await confirm(`Apply ${counted(steps.length, 'change')}?`);
 }
 
@@ -47,26 +53,29 @@ async function performed(call: Call, step: Step, probation?: boolean): Promise<A
   if (step.does === 'delete') {
     const { id, version } = step.automation;
     await call('DELETE', `/automations/${id}`, undefined, { ifVersion: version });
-    return { ...summaryOf(step), id, state: 'deleted' };
+    return { ...summaryOf(step), id, state: 'deleted', runsLeft: null };
   }
   const [method, path, body] = writeOf(step);
   const writes = step.does === 'create' || Object.keys(body).length > 0;
   const sent = probation === false ? { ...body, probation } : body;
   const ifVersion = step.does === 'change' ? step.automation.version : undefined;
   const written = writes ? await call<Automation>(method, path, sent, { ifVersion }) : null;
-  const { id, state } = written ?? (step as Extract<Step, { does: 'change' }>).automation;
-  return { ...summaryOf(step), id, state: await inState(call, { id, state }, step.rule.enabled) };
+  const before = written ?? (step as Extract<Step, { does: 'change' }>).automation;
+  const after = await inState(call, before, step.rule.enabled);
+  const runsLeft = after.mode === 'apply' ? (after.probation?.runsLeft ?? null) : null;
+  return { ...summaryOf(step), id: after.id, state: after.state, runsLeft };
 }
 
-/** Enables or pauses an automation. @returns its state */
+/** Enables or pauses an automation. */
 async function inState(
   call: Call,
-  { id, state }: Pick<Automation, 'id' | 'state'>,
+  automation: Automation,
   enabled: boolean | undefined,
-): Promise<string> {
-  if (enabled === undefined || enabled === (state === 'active')) return state;
+): Promise<Automation> {
+  const { id, state } = automation;
+  if (enabled === undefined || enabled === (state === 'active')) return automation;
   const path = `/automations/${id}/${enabled ? 'enable' : 'disable'}`;
-  return (await call<Automation>('POST', path, enabled ? { force: true } : {})).state;
+  return call<Automation>('POST', path, enabled ? { force: true } : {});
 }
 
 function named(error: unknown, step: Step, applied: readonly Applied[]): unknown {
@@ -81,5 +90,11 @@ function named(error: unknown, step: Step, applied: readonly Applied[]): unknown
 
 const past = { create: 'created', change: 'changed', delete: 'deleted' } as const;
 
-const lineOf = ({ does, file, id, name, state }: Applied): string =>
-  [past[does], file ?? name, id, ...(does === 'delete' ? [] : [state])].join('  ');
+const lineOf = ({ does, file, id, name, ...after }: Applied): string =>
+  [past[does], file ?? name, id, ...(does === 'delete' ? [] : [stateText(after)])].join('  ');
+
+/** Returns `active, proposes its next 20 runs` for a rule on probation. */
+const stateText = ({ state, runsLeft }: Pick<Applied, 'state' | 'runsLeft'>): string =>
+  state !== 'active' || runsLeft === null
+    ? state
+    : `${state}, proposes its next ${runsLeft === 1 ? 'run' : `${runsLeft} runs`}`;

@@ -38,6 +38,7 @@ export interface Automation {
   readonly issues: unknown;
   readonly actions: readonly unknown[];
   readonly state: string;
+  readonly probation: { readonly runsLeft: number } | null;
   readonly version: number;
 }
 
@@ -67,6 +68,19 @@ export function readRules(dir: string, folder: string): readonly RuleFile[] {
   return files;
 }
 
+/**
+ * Reads a folder to make the server equal to it. Refuses a folder without rules: it is usually the wrong one, and
+ * `--delete` would delete all automations.
+ * @throws CommandError
+ */
+export function readFilled(dir: string, folder: string): readonly RuleFile[] {
+  const files = readRules(dir, folder);
+  if (files.length > 0) return files;
+  throw new CommandError(
+    `${dir} has no rule files (*.yaml). Check the path, or run \`tatami rules pull ${dir}\`.`,
+  );
+}
+
 /** @throws CommandError */
 export function requireNone([first, ...others]: readonly string[]): void {
   if (first !== undefined) throw new CommandError(first, 1, { lines: others });
@@ -74,14 +88,11 @@ export function requireNone([first, ...others]: readonly string[]): void {
 
 /** @throws Error */
 function ruleIn(text: string): FileRule {
-  const value: unknown = Bun.YAML.parse(text);
+  const value = parsed(text);
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new Error('The file must be a YAML mapping with name, trigger and actions.');
-  const unknown = Object.keys(value).find((key) => !fileKeys.some((known) => known === key));
-  if (unknown !== undefined)
-    throw new Error(
-      `${unknown}: There is no such key. Use ${fileKeys.join(', ')}.${didYouMean(unknown, fileKeys)}`,
-    );
+  requireQuotedTemplates(value);
+  requireKnownKeys(value);
   const rule = value as Partial<FileRule>;
   for (const [key, type, fix] of [
     ['name', 'string', 'Give the name of the automation.'],
@@ -92,22 +103,75 @@ function ruleIn(text: string): FileRule {
   if (!Array.isArray(rule.actions)) throw new Error('actions: Give a list of actions.');
   if (rule.enabled !== undefined && typeof rule.enabled !== 'boolean')
     throw new Error('enabled: Give true or false.');
-  const { description } = rule;
-  return {
-    ...(rule as FileRule),
-    name: inOneLine(rule.name!),
-    ...(typeof description === 'string' ? { description: inOneLine(description) } : {}),
-  };
+  return { ...(rule as FileRule), name: inOneLine(rule.name!) };
 }
 
-function repeated(files: readonly RuleFile[]): string[] {
-  return (['id', 'name'] as const).flatMap((key) =>
-    [...Map.groupBy(files, ({ rule }) => rule[key])].flatMap(([value, [first, second]]) =>
-      value === undefined || !second
-        ? []
-        : [`${second.path}: ${key}: ${first!.path} has the same ${key}. Change one of them.`],
-    ),
+/** @throws Error naming the line of a syntax error, which Bun does not report */
+function parsed(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text);
+  } catch (error) {
+    const reason = (error as Error).message.replace('YAML Parse error: ', '');
+    const fix = 'Check the indentation, and quote texts that contain `{{` or `: `, or start with `*`.';
+    throw new Error(`Line ${wrongLine(text)} is no valid YAML: ${reason}. ${fix}`, { cause: error });
+  }
+}
+
+/** Returns the line after the longest start of a text that is valid by itself, from 1. */
+function wrongLine(text: string): number {
+  const lines = text.split('\n');
+  for (let valid = lines.length - 1; valid > 0; valid--)
+    try {
+      Bun.YAML.parse(lines.slice(0, valid).join('\n'));
+      return valid + 1;
+    } catch {
+      // A shorter start may be valid.
+    }
+  return 1;
+}
+
+/** Key of the mapping that YAML makes of an unquoted `{{ expression }}`. */
+const mappingKey = '[object Object]';
+
+/** @throws Error naming the first text that is a mapping because it has no quotes */
+function requireQuotedTemplates(value: unknown, path = ''): void {
+  if (value === null || typeof value !== 'object') return;
+  if (Object.hasOwn(value, mappingKey))
+    throw new Error(`${path}Quote texts that start with \`{{\`, such as "{{ issue.title }}".`);
+  for (const [key, one] of Object.entries(value))
+    requireQuotedTemplates(one, `${path.replace(': ', '.')}${key}: `);
+}
+
+/** @throws Error */
+function requireKnownKeys(value: object): void {
+  const unknown = Object.keys(value).find((key) => !fileKeys.includes(key));
+  if (unknown === undefined) return;
+  if (unknown === 'probation')
+    throw new Error(
+      'probation: A file cannot start or end probation. Remove the key, and apply with `tatami rules apply --no-probation`.',
+    );
+  throw new Error(
+    `${unknown}: There is no such key. Use ${fileKeys.join(', ')}.${didYouMean(unknown, fileKeys)}`,
   );
+}
+
+/** Files of equal name need an `id` each, because a name alone does not say which automation is meant. */
+function repeated(files: readonly RuleFile[]): string[] {
+  const groups = (key: 'id' | 'name') => Map.groupBy(files, ({ rule }) => rule[key]).values();
+  const equalIds = [...groups('id')].filter(([file]) => file!.rule.id !== undefined);
+  const equalNames = [...groups('name')].filter((group) => group.some(({ rule }) => rule.id === undefined));
+  return [
+    ...equalIds.flatMap(([first, second]) =>
+      second ? [`${second.path}: id: ${first!.path} has the same id. Change one of them.`] : [],
+    ),
+    ...equalNames.flatMap(([first, second]) =>
+      second
+        ? [
+            `${second.path}: name: ${first!.path} has the same name. Change one of them, or add the \`id\` of its automation to each.`,
+          ]
+        : [],
+    ),
+  ];
 }
 
 /** Returns the file of an automation, with its keys in a fixed order. Parts that are empty are left out. */

@@ -4,11 +4,11 @@ import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import type { BacktestReport } from '../../../features/plugins/offline.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { wholeNumber } from '../lib/flags.ts';
-import { CommandError, exitCodes, printResult } from '../lib/output.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../lib/output.ts';
 import { readAll } from '../lib/pages.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { waitFor, type Backtest } from '../plugin/backtest.ts';
-import { readRules, requireNone, type Automation, type FileRule, type RuleFile } from './files.ts';
+import { readFilled, requireNone, type Automation, type FileRule, type RuleFile } from './files.ts';
 
 export interface PlanOptions extends RemoteOptions {
   /** Deletes the automations that no file describes. */
@@ -49,7 +49,7 @@ const daysMax = 365;
 export async function plan(dir: string, options: PlanOptions, folder: string): Promise<void> {
   const days = wholeNumber('--days', options.days, 1, daysMax);
   const call = connect(options);
-  const planned = await planOf(call, readRules(dir, folder), options.delete === true);
+  const planned = await planOf(call, readFilled(dir, folder), options.delete === true);
   const backtests: (string | null)[] = [];
   for (const step of planned.steps)
     backtests.push(options.backtest === false ? null : await backtestOf(call, step, days));
@@ -148,14 +148,15 @@ function compare(path: string, before: unknown, after: unknown): Difference[] {
   return keys.flatMap((key) => compare(`${path}.${key}`, old![key], next![key]));
 }
 
+/** Parts whose change is a new revision. */
+const parts: readonly string[] = ['trigger', 'conditions', 'issues', 'actions'];
+
+const changesParts = (differences: readonly Difference[]): boolean =>
+  differences.some(({ path }) => parts.includes(path.split('.', 1)[0]!));
+
 /** Returns a sentence about what the rule would have done; null for a step without another rule. */
 async function backtestOf(call: Call, step: Step, days: number): Promise<string | null> {
-  if (step.does === 'delete') return null;
-  const parts = ['trigger', 'conditions', 'issues', 'actions'] as const;
-  const isOther =
-    step.does === 'create' ||
-    step.differences.some(({ path }) => parts.some((part) => path.startsWith(part)));
-  if (!isOther) return null;
+  if (step.does === 'delete' || (step.does === 'change' && !changesParts(step.differences))) return null;
   const { trigger, conditions, issues, actions } = wantedOf(step.rule);
   const { type } = trigger as { readonly type: string };
   if (type !== 'event') return `No backtest: it tries rules on events, and this one has the trigger ${type}.`;
@@ -164,13 +165,25 @@ async function backtestOf(call: Call, step: Step, days: number): Promise<string 
     const started = call<{ readonly id: string }>('POST', '/automations/preview', body).then(({ id }) =>
       call<Backtest>('GET', `/backtests/${id}`),
     );
-    const { report } = await waitFor(call, started);
+    const { report } = await waitFor(withEventProgress(call), started);
     return report ? sentenceOf(report, days) : null;
   } catch (error) {
     if (error instanceof CommandError && error.exitCode === exitCodes.interrupted) throw error;
     if (!(error instanceof ApiCallError || error instanceof CommandError)) throw error;
     return `No backtest: ${error.message}`;
   }
+}
+
+/** Shows how many events a backtest has read. The number of runs lags behind the events, so it is left out. */
+function withEventProgress(call: Call): Call {
+  const shown = createProgress();
+  return async <T>(...request: Parameters<Call>): Promise<T> => {
+    const answer = await call<T>(...request);
+    const { id, progress } = answer as Partial<Backtest>;
+    if (!progress) return answer;
+    if (progress.of > 0) shown.show(`${id}: ${progress.looked} of ${progress.of} events`);
+    return { ...answer, progress: null };
+  };
 }
 
 const times = (count: number): string => counted(count, 'time');
@@ -208,19 +221,31 @@ export interface Summary {
   readonly id: string | null;
   readonly name: string;
   readonly differences: readonly Difference[];
+  /** True if the change puts an enabled rule back on probation. */
+  readonly startsProbation: boolean;
 }
 
 export function summaryOf(step: Step): Summary {
   const { does } = step;
+  const without = { differences: [], startsProbation: false };
   if (does === 'delete')
-    return { does, file: null, id: step.automation.id, name: step.automation.name, differences: [] };
+    return { does, file: null, id: step.automation.id, name: step.automation.name, ...without };
   const { file, rule } = step;
-  return does === 'create'
-    ? { does, file, id: null, name: rule.name, differences: [] }
-    : { does, file, id: step.automation.id, name: rule.name, differences: step.differences };
+  if (does === 'create') return { does, file, id: null, name: rule.name, ...without };
+  const { automation, differences } = step;
+  return {
+    ...{ does, file, id: automation.id, name: rule.name, differences },
+    startsProbation:
+      automation.state === 'active' &&
+      rule.enabled !== false &&
+      (rule.mode ?? automation.mode) === 'apply' &&
+      changesParts(differences),
+  };
 }
 
 const indent = ' '.repeat(8);
+const probationText =
+  'The rule will propose its changes again until people approved 20 runs, unless applied with --no-probation.';
 const shownMax = 100;
 
 export function planLines({
@@ -232,9 +257,10 @@ export function planLines({
 }): string[] {
   return [
     ...(steps.length === 0 ? ['No differences.'] : []),
-    ...steps.flatMap(({ does, file, id, name, differences, backtest = null }) => [
+    ...steps.flatMap(({ does, file, id, name, differences, startsProbation, backtest = null }) => [
       `${does}  ${file === null ? `${name} (${id})` : `${file}  ${name}`}`,
       ...differences.map((one) => indent + differenceText(one)),
+      ...(startsProbation ? [indent + probationText] : []),
       ...(backtest === null ? [] : [indent + backtest]),
     ]),
     ...(others.length === 0

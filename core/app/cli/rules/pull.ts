@@ -78,7 +78,7 @@ function fileOf(
 
 /** A file with the same content remains, with its comments. */
 const isEqual = ({ rule }: RuleFile, automation: Automation): boolean =>
-  rule.id === automation.id && differencesOf(rule, automation).length === 0;
+  differencesOf(rule, automation).length === 0;
 
 function freePath(dir: string, name: string, taken: ReadonlySet<string>): string {
   const slug = slugOf(name);
