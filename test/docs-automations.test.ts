@@ -135,6 +135,7 @@ const wholes: Readonly<Record<string, (part: Json) => Json>> = {
 test('the API accepts each example of the reference', async () => {
   for (const body of [{ name: 'Ana' }, { name: 'Ben' }])
     await app.call('POST', `${v1}/members`, { ...body, role: 'member' });
+  await app.call('POST', `${v1}/teams`, { key: 'OPS', name: 'Operations' });
   const host = { name: 'chat', origin: 'https://chat.acme.example' };
   expect((await app.call('POST', `${v1}/automation-hosts`, host)).status).toBe(201);
   const escalate = `{

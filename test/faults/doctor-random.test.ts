@@ -160,6 +160,8 @@ test('every stored object names its table, and its table names the contract', ()
   );
   expect(contractsOfServer.toSorted()).toEqual([
     'api_key',
+    'automation',
+    'automation_host',
     'grant',
     'oauth_app',
     'plugin',

@@ -178,7 +178,7 @@ test('a year of operation loses only the data between the last backup and the lo
   await backUp();
   expect((await listBackups(safe.backups)).length).toBeLessThanOrEqual(10);
   await app.stop();
-  expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(6_000_000);
+  expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(9_000_000);
   const subject = openSubject(
     readConfig({ dataDir, sandboxJail: 'off', backupDir: safe.backups }, {}),
     clock.now(),

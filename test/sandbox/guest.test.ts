@@ -161,7 +161,7 @@ describe('host calls', () => {
       ctx.log.info(Object.keys(ctx).sort(), Object.keys(ctx.issues), ctx.has('issues:read'), ctx.has('issues:write'), ctx.has('labels:read')); } } };`);
     const outcome = await sandbox.run(jobOf('ins_scopes', code));
     expect(outcome.logs[0]?.message).toBe(
-      '["fetch","has","issues","kv","log","now","random","relations","run","schedule","search","secrets","settings","sleep","subscribers","templates"] ["get","list"] true false false',
+      '["actions","fetch","has","issues","kv","log","now","random","relations","run","schedule","search","secrets","settings","sleep","subscribers","templates"] ["get","list"] true false false',
     );
   });
 });

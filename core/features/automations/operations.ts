@@ -199,6 +199,9 @@ export async function createAutomation(
   runtime: RuleRuntime,
 ): Promise<ChangeSet> {
   requirePersonOrProposal(ctx);
+  // The people who approve a proposal see only values other than the default.
+  if (probation === false && ctx.authority.actor.kind === 'app')
+    throw new ApiError('forbidden', 'An app cannot propose an automation without probation. Leave it out.');
   await requireCapacity(ctx);
   const now = ctx.nowMs();
   const values = storedValuesOf(ctx, automation, 'create', body) as Partial<Automation>;
@@ -220,7 +223,7 @@ export async function createAutomation(
 }
 
 /** False for a rule that only sends requests or calls plugins, which a probation does not hold back. */
-const writesHere = ({ actions }: Pick<AutomationInput, 'actions'>): boolean =>
+const writesHere = ({ actions }: { readonly actions: readonly { readonly type: string }[] }): boolean =>
   actions.some(({ type }) => type !== 'http' && type !== 'plugin');
 
 const defaults = {
@@ -255,20 +258,25 @@ export async function updateAutomation(
   await requireOwner(ctx, before);
   const values = storedValuesOf(ctx, automation, 'update', body) as Partial<Automation>;
   const isOther = ruleFields.some((field) => field in values && !sameValue(values[field], before[field]));
+  const isOtherOwner = values.ownerId !== undefined && values.ownerId !== before.ownerId;
   const draft: Automation = {
     ...before,
     ...values,
-    ...(probation === undefined ? {} : { probationLeft: probation ? probationRuns : 0 }),
+    probationLeft: probationAfter(before, probation),
     ...(isOther ? { revision: before.revision + 1, due: null } : {}),
-    ...(values.ownerId !== before.ownerId && (await isGivenAway(ctx, values.ownerId)) ? givenAway : {}),
+    ...(isOtherOwner && (await isGivenAway(ctx, values.ownerId)) ? givenAway : {}),
   };
-  if (isOther || draft.ownerId !== before.ownerId) await checked(ctx, draft, runtime);
+  if (isOther || isOtherOwner) await checked(ctx, draft, runtime);
   else if (isFreer(before, draft)) await requireScopes(ctx, draft, runtime);
   // The former owner knows the secret of the address, with which requests act as the new owner.
-  const closing = draft.ownerId === before.ownerId ? [] : runtime.webhookOps(ctx, id);
+  const closing = isOtherOwner ? runtime.webhookOps(ctx, id) : [];
   if (!isOther) return applied(ctx, before, draft, runtime, closing);
   const { backtest, ops } = await runtime.backtest(ctx, draft);
-  const needsProbation = draft.state === 'active' && draft.mode === 'apply' && probation === undefined;
+  const needsProbation =
+    probation === undefined &&
+    draft.state === 'active' &&
+    draft.mode === 'apply' &&
+    writesHere(ruleOf(draft));
   return applied(
     ctx,
     before,
@@ -276,6 +284,11 @@ export async function updateAutomation(
     runtime,
     [...ops, ...closing],
   );
+}
+
+function probationAfter({ probationLeft }: Automation, asked: boolean | undefined): number {
+  if (asked === undefined) return probationLeft;
+  return asked ? probationRuns : 0;
 }
 
 const modesByEffect = ['simulate', 'propose', 'apply'];

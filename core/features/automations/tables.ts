@@ -10,6 +10,7 @@ export const automationTable = defineTable('automations', {
   log: 'own',
   quotes: { none: 'people write its texts' },
   unlogged: {
+    due_json: 'internal state, which no request shows',
     backtest_json: 'changes with the backtest, without an event of its object',
     since_sequence: 'internal state, which no request shows',
     probation_left: 'changes with the runs, without an event of its object',

@@ -25,6 +25,7 @@ const ran = {
   calls: 2,
   fetches: 1,
   proposalId: null,
+  ruleId: null,
 } as const;
 
 export const pluginSamples: Samples = (setting) => ({
