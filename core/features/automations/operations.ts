@@ -223,7 +223,7 @@ export async function createAutomation(
 }
 
 /** False for a rule that only sends requests or calls plugins, which a probation does not hold back. */
-const writesHere = ({ actions }: { readonly actions: readonly { readonly type: string }[] }): boolean =>
+const writesHere = ({ actions }: { readonly actions: readonly { readonly type?: unknown }[] }): boolean =>
   actions.some(({ type }) => type !== 'http' && type !== 'plugin');
 
 const defaults = {
@@ -272,11 +272,7 @@ export async function updateAutomation(
   const closing = isOtherOwner ? runtime.webhookOps(ctx, id) : [];
   if (!isOther) return applied(ctx, before, draft, runtime, closing);
   const { backtest, ops } = await runtime.backtest(ctx, draft);
-  const needsProbation =
-    probation === undefined &&
-    draft.state === 'active' &&
-    draft.mode === 'apply' &&
-    writesHere(ruleOf(draft));
+  const needsProbation = probation === undefined && writesAtOnce(draft);
   return applied(
     ctx,
     before,
@@ -285,6 +281,9 @@ export async function updateAutomation(
     [...ops, ...closing],
   );
 }
+
+const writesAtOnce = (rule: Automation): boolean =>
+  rule.state === 'active' && rule.mode === 'apply' && writesHere(ruleOf(rule));
 
 function probationAfter({ probationLeft }: Automation, asked: boolean | undefined): number {
   if (asked === undefined) return probationLeft;

@@ -110,7 +110,7 @@ const refused: readonly (readonly [what: string, parts: object, path: string, wo
     'a schedule without issues',
     { trigger: { type: 'schedule', cron: '0 9 * * *' } },
     'issues',
-    'Select issues',
+    'Give a filter',
   ],
   [
     'a parent that must not exist and match',

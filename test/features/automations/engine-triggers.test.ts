@@ -221,7 +221,7 @@ test('a signed request starts the rule with its JSON body, and other bodies are 
 });
 
 describe('http', () => {
-  const host = { origin, secret: null, header: 'authorization' };
+  const host = { origin, secret: null, header: null };
   const net = `net:[{origin:'${origin}',why:'test'}],secrets:{KEY:{hosts:['${origin}'],header:'authorization',format:'Bearer {}'}},`;
   const send = (more: object = {}): object => ({
     ...{ type: 'http', host: 'crm', method: 'POST', path: '/v1/issues/{{ issue.identifier }}' },
@@ -248,9 +248,9 @@ describe('http', () => {
 
   test('sends the secret of the host once it is set', async () => {
     const one = await issue();
-    const hosts = { crm: { ...host, secret: 'KEY' } };
+    const hosts = { crm: { ...host, secret: 'KEY', header: 'authorization' } };
     const id = await rule([send({ body: 'Hello {{ issue.title }}' })], { hosts, members: net });
-    expect((await run(id, one)).error.message).toContain('The host "crm" needs the secret KEY.');
+    expect((await run(id, one)).error.message).toContain('The host crm has no secret.');
     await ok('PUT', `/plugins/${id}/secrets/KEY`, { value: 'sk_live_12345' });
     expect((await run(id, one)).status).toBe('succeeded');
     const { headers, body } = received.at(-1)!;

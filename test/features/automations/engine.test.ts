@@ -308,6 +308,6 @@ test('release adds an issue to an unpublished release by name, and removes it', 
 
 test('an action of another plugin is refused with its number', async () => {
   expect(await errorOf([{ type: 'plugin', plugin: 'acme', action: 'go' }])).toMatch(
-    /Action 1 \(plugin\) on ENG-\d+: This server cannot call actions of plugins/,
+    /Action 1 \(plugin\) on ENG-\d+: Only automations call actions of other plugins/,
   );
 });
