@@ -93,14 +93,19 @@ const common = new Set(
     'token',
     'idempotency-key',
     'if-version',
-  ].concat(['help', 'out', 'force', 'wait']),
+  ].concat(['help', 'out', 'wait']),
 );
+/** Option of the commands that write a file. */
+const ofFiles = 'force';
 
 test('no flag has the name of a common one, and each flag of a command is unique', () => {
-  const wrong = operations.flatMap(({ id, flags }) => {
+  const wrong = operations.flatMap(({ id, flags, answer }) => {
     const names = flags.map(({ name }) => name);
     return names
-      .filter((name, index) => common.has(name.replace(/^no-/, '')) || names.indexOf(name) !== index)
+      .filter((name, index) => {
+        const isCommon = common.has(name.replace(/^no-/, '')) || (answer === 'file' && name === ofFiles);
+        return isCommon || names.indexOf(name) !== index;
+      })
       .map((name) => `${id} --${name}`);
   });
   expect(wrong).toEqual([]);
