@@ -72,6 +72,7 @@ test('a run with changes emits one event after its changes, and the event trigge
       changed: 2,
       fetches: 0,
       proposalId: null,
+      ruleId: null,
       errorCode: null,
     },
   });
