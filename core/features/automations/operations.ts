@@ -300,6 +300,7 @@ function isFreer(before: Automation, after: Automation): boolean {
   );
 }
 
+/** @param ops committed with a change, and dropped if there is none */
 async function applied(
   ctx: Context,
   before: Automation,
@@ -308,8 +309,8 @@ async function applied(
   ops: readonly Op[] = [],
 ): Promise<ChangeSet> {
   const change = automationModel.update(before, after, ctx.nowMs());
-  const stateOps = change ? await runtime.stateOps(ctx, change.after) : [];
-  return changeSet(ctx, change, change?.after ?? before, { ops: [...ops, ...stateOps] });
+  const all = change ? [...ops, ...(await runtime.stateOps(ctx, change.after))] : [];
+  return changeSet(ctx, change, change?.after ?? before, { ops: all });
 }
 
 /** @throws ApiError not_found, forbidden, precondition_failed */
@@ -346,11 +347,8 @@ export async function enableAutomation(
       'conflict',
       'The backtest of this revision has not ended. Read its report first, or send `"force": true`.',
     );
-  const change = automationModel.update(before, { state: 'active', stateReason: null }, ctx.nowMs());
-  const ops = change
-    ? [tenantOp(ctx.scope, startNow, { id }), ...(await runtime.stateOps(ctx, change.after))]
-    : [];
-  return changeSet(ctx, change, change?.after ?? before, { ops });
+  const after = { ...before, state: 'active', stateReason: null } as const;
+  return applied(ctx, before, after, runtime, [tenantOp(ctx.scope, startNow, { id })]);
 }
 
 /** Anyone who can write automations may stop one. @throws ApiError not_found */
@@ -363,12 +361,8 @@ export async function disableAutomation(
   const before = await getEntity(ctx, automationModel, id);
   requireVersion(before, ifMatch);
   const stateReason = `${ctx.actor.name} paused the automation.`;
-  const change =
-    before.state === 'paused'
-      ? null
-      : automationModel.update(before, { state: 'paused', stateReason }, ctx.nowMs());
-  const ops = change ? await runtime.stateOps(ctx, change.after) : [];
-  return changeSet(ctx, change, change?.after ?? before, { ops });
+  const after = before.state === 'paused' ? before : ({ ...before, state: 'paused', stateReason } as const);
+  return applied(ctx, before, after, runtime);
 }
 
 /** Creates a paused copy that the caller owns. @throws ApiError not_found, conflict, forbidden */

@@ -13,15 +13,15 @@ import { effectTable } from '../../../kernel/rights/effects.ts';
 import { commonRights } from '../../../kernel/rights/rights.ts';
 import { declared, rightsOfInstall } from '../installs/manifest.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireActive, effectiveMode } from '../installs/mode.ts';
+import { requireActive } from '../installs/mode.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/model.ts';
-import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
+import { inputOfAction } from '../installs/settings.ts';
 import { hostGatewayOf, principalOf, type HostGateway } from '../host-calls/gateway.ts';
 import type { RunEnds } from './answer.ts';
 import { callerOf, inputOf, type RunInput } from '../runs/job.ts';
-import { findRun, queuedRow, type NewRun, type RunRow } from '../runs/rows.ts';
+import { findRun, queuedRow, uncausedRun, type NewRun, type RunRow } from '../runs/rows.ts';
 import { showRun } from '../runs/runs.ts';
 import { isOpen, queueRunOps } from '../runs/state.ts';
 import { defineRoute, type Route } from '../../../kernel/http/route.ts';
@@ -122,9 +122,7 @@ export async function callActionOf(
   if (!action) throw noSuchAction(install, name);
   requireActive(install);
   await requireBudget(ctx, install, work.usage);
-  const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
-  const input = withDefaults(schema, callInput.input ?? {});
-  checkValues(schema, input, { at: 'input', whose: 'action' });
+  const input = inputOfAction(action, callInput.input);
   const target = await targetOf(ctx, install, action.target, callInput.target, work);
   const now = ctx.nowMs();
   const runInput: RunInput = {
@@ -182,20 +180,8 @@ function toCallerResponse({ scopes }: Context, row: RunRow, work: ActionWork) {
 }
 
 function runOf(ctx: Context, install: Install, name: string, input: RunInput): NewRun {
-  const id = ctx.ids.next(idPrefixes.run);
-  return {
-    id,
-    installId: install.id,
-    handler: { kind: 'action', name },
-    // The key is unique, so the run never waits for another run.
-    orderKey: id,
-    sequence: ctx.nowMs(),
-    eventId: null,
-    rootEventId: null,
-    depth: 0,
-    mode: effectiveMode(install),
-    inputJson: JSON.stringify(input),
-  };
+  const run = uncausedRun(ctx.ids.next(idPrefixes.run), install, { kind: 'action', name }, ctx.nowMs());
+  return { ...run, inputJson: JSON.stringify(input) };
 }
 
 const gateways = new WeakMap<App, HostGateway>();

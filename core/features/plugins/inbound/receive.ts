@@ -16,10 +16,9 @@ import type { Registry } from '../installs/registry.ts';
 import { type RunEnds, answerOf } from './answer.ts';
 import type { RunError } from '../runs/errors.ts';
 import type { RunInput } from '../runs/job.ts';
-import { findRun, type NewRun } from '../runs/rows.ts';
+import { findRun, uncausedRun, type NewRun } from '../runs/rows.ts';
 import { isOpen, queueRunOps } from '../runs/state.ts';
 import { findByToken, openSealed, takeSignatureOps, type OpenRoute } from './rows.ts';
-import { effectiveMode } from '../installs/mode.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const waitMs = 10_000;
@@ -215,16 +214,7 @@ async function queue(
   const id = ids.next(idPrefixes.run);
   const now = nowMs();
   const run: NewRun = {
-    id,
-    installId: install.id,
-    handler: { kind: 'route', name: open.name },
-    // The key is unique, so the run never waits for another run.
-    orderKey: id,
-    sequence: now,
-    eventId: null,
-    rootEventId: null,
-    depth: 0,
-    mode: effectiveMode(install),
+    ...uncausedRun(id, install, { kind: 'route', name: open.name }, now),
     inputJson: JSON.stringify(input),
   };
   const expiresAt = now + 2 * windowSeconds * 1000;

@@ -15,7 +15,7 @@ const depthMax = 4;
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
 /** A settings schema that passed `checkSettingsSchema`. */
-export type SettingsSchema = TSchema & {
+type SettingsSchema = TSchema & {
   readonly properties?: Readonly<Record<string, { readonly default?: unknown }>>;
 };
 
@@ -146,8 +146,19 @@ export function checkSettings({ settings: schema }: PluginManifest, input: Setti
   checkValues(known, withDefaults(known, input), ofSettings);
 }
 
+/**
+ * Returns the input of an action with its defaults.
+ * @throws ApiError validation_failed with each invalid value
+ */
+export function inputOfAction(action: { readonly input?: unknown }, given: Settings = {}): Settings {
+  const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
+  const input = withDefaults(schema, given);
+  checkValues(schema, input, { at: 'input', whose: 'action' });
+  return input;
+}
+
 /** Checks values that include their defaults. @throws ApiError validation_failed with each invalid value */
-export function checkValues(schema: SettingsSchema, values: Settings, of: Whose): void {
+function checkValues(schema: SettingsSchema, values: Settings, of: Whose): void {
   const validator = Compile(Type.Unsafe<Settings>({ ...schema, type: 'object' }));
   if (!validator.Check(values)) throw refusal(schema, validator.Errors(values), of);
 }
@@ -157,7 +168,7 @@ export function effectiveSettings({ manifest, settings }: InstallSettings): Reco
   return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);
 }
 
-export function withDefaults({ properties = {} }: SettingsSchema, input: Settings): Record<string, unknown> {
+function withDefaults({ properties = {} }: SettingsSchema, input: Settings): Record<string, unknown> {
   const missing = Object.entries(properties).filter(
     ([name, property]) => property.default !== undefined && !Object.hasOwn(input, name),
   );

@@ -6,7 +6,6 @@ import type { EventRow } from '../../../kernel/events/event.ts';
 import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
 import { isoTime } from '../../../kernel/changes/operations.ts';
 import { short } from '../../../kernel/changes/change.ts';
-import { effectTable } from '../../../kernel/rights/effects.ts';
 import { idPrefixes } from '../../../platform/lib/ids.ts';
 import {
   Closed,
@@ -25,6 +24,7 @@ import type { Usage } from '../budgets/usage.ts';
 import { isRuleId } from '../installs/rules.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunError } from '../runs/errors.ts';
+import { hiddenText, textScope } from '../runs/runs.ts';
 import { findBacktest } from '../trial/rows.ts';
 import type { BacktestReport } from '../trial/schema.ts';
 
@@ -229,8 +229,6 @@ const errorOf = ({ error_json: text }: HealthRun): RunError | null =>
 /** Texts of runs may contain data from other servers. The owner of a rule reads them, to correct it. */
 const mayReadTexts = ({ scopes, authority }: Context, { ownerId }: Automation): boolean =>
   scopes.has(textScope) || (ownerId !== null && authority.actor.memberId === ownerId);
-const textScope = effectTable.logs.scope;
-const hiddenText = `The message requires the scope ${textScope}. Use a key that has it.`;
 
 function failuresOf(runs: readonly HealthRun[], showsTexts: boolean): AutomationHealth['failures'] {
   const failed = runs.filter(({ status }) => status === 'dead').map((run) => ({ run, error: errorOf(run) }));

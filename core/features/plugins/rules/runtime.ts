@@ -29,7 +29,7 @@ import type { Install } from '../installs/model.ts';
 import { createAttempts, usageOf } from '../runs/attempt.ts';
 import { previewEffects } from '../runs/effects.ts';
 import { callerOf, inputNow, type RunInput } from '../runs/job.ts';
-import { queuedRow } from '../runs/rows.ts';
+import { queuedRow, uncausedRun } from '../runs/rows.ts';
 import { LogLine, RunEffectResponse, RunResponse } from '../runs/schema.ts';
 import type { Backtests } from '../trial/backtests.ts';
 import { queued, windowOf } from '../trial/operations.ts';
@@ -187,21 +187,9 @@ async function simulated(
 ) {
   const { scope } = ctx;
   const id = ctx.ids.next(idPrefixes.run);
-  const run = queuedRow(
-    {
-      id,
-      installId: install.id,
-      handler: { kind: 'action', name: handler },
-      orderKey: id,
-      sequence: ctx.nowMs(),
-      eventId: null,
-      rootEventId: null,
-      depth: 0,
-      mode: 'simulate',
-      inputJson: JSON.stringify(input),
-    },
-    ctx.nowMs(),
-  );
+  const now = ctx.nowMs();
+  const called = uncausedRun(id, install, { kind: 'action', name: handler }, now);
+  const run = queuedRow({ ...called, mode: 'simulate', inputJson: JSON.stringify(input) }, now);
   const authorized = await inputNow(ctx.store, scope, run, { install, nowMs: ctx.nowMs() });
   if (authorized && 'refused' in authorized)
     throw new ApiError(

@@ -19,6 +19,7 @@ import { effectiveMode } from '../installs/mode.ts';
 import { changeOfInstall, findInstall, isRuleId, targetOf } from '../installs/rules.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunInput } from '../runs/job.ts';
+import { uncausedRun } from '../runs/rows.ts';
 import { queueRunOps } from '../runs/state.ts';
 import { healthOf } from './health.ts';
 
@@ -130,17 +131,9 @@ function runOps(ctx: Context, runs: WorkQueue, install: Install, issueId: string
     },
   };
   const run = {
-    id,
-    installId: install.id,
-    handler: { kind: 'schedule', name: dueSchedule },
-    orderKey: id,
-    sequence: now,
-    eventId: null,
-    rootEventId: null,
-    depth: 0,
-    mode: effectiveMode(install),
+    ...uncausedRun(id, install, { kind: 'schedule', name: dueSchedule }, now),
     inputJson: JSON.stringify(input),
-  } as const;
+  };
   return queueRunOps(runs, ctx.scope, run, now);
 }
 

@@ -91,19 +91,25 @@ export interface NewRun extends RunKey {
   readonly inputJson?: string | null;
 }
 
-/** Returns a new run of a schedule, due by its time or by request. */
-export function scheduledRun(id: string, install: Install, schedule: string, nowMs: number): NewRun {
+/** Returns a new run that no event caused. Its order key is unique, so that it never waits for another run. */
+export function uncausedRun(id: string, install: Install, handler: NewRun['handler'], nowMs: number): NewRun {
   return {
     id,
     installId: install.id,
-    handler: { kind: 'schedule', name: schedule },
-    orderKey: 'schedule',
+    handler,
+    orderKey: id,
     sequence: nowMs,
     eventId: null,
     rootEventId: null,
     depth: 0,
     mode: effectiveMode(install),
   };
+}
+
+/** Returns a new run of a schedule, due by its time or by request. */
+export function scheduledRun(id: string, install: Install, schedule: string, nowMs: number): NewRun {
+  const handler = { kind: 'schedule', name: schedule } as const;
+  return { ...uncausedRun(id, install, handler, nowMs), orderKey: 'schedule' };
 }
 
 /** Returns the row of a run that has just been queued. */

@@ -22,7 +22,10 @@ import type { RunError } from './errors.ts';
 import { findRun, queuedRow, runColumns, scheduledRun, type RunRow } from './rows.ts';
 import { findOpenRun, queueRunOps } from './state.ts';
 
-const textScope = effectTable.logs.scope;
+/** Scope for texts that plugins write, which can hold data from other servers. */
+export const textScope = effectTable.logs.scope;
+/** Stands in for such a text. */
+export const hiddenText = `The message requires the scope ${textScope}. Use a key that has it.`;
 
 /** State of runs that is not stored in their rows. */
 interface ActiveRuns {
@@ -185,13 +188,12 @@ type RunResponseBody = ReturnType<typeof showRun>;
 /** Text written by plugins can hold data from other servers, so it requires an additional scope. */
 function toReaderResponse({ scopes }: Context, run: RunResponseBody): RunResponseBody {
   if (scopes.has(textScope)) return run;
-  const message = `The message requires the scope ${textScope}. Use a key that has it.`;
   return {
     ...run,
     logs: [],
     result: null,
     leftOut: [textScope],
     effects: run.effects.map((effect) => ({ ...effect, values: null })),
-    error: run.error && { ...run.error, message },
+    error: run.error && { ...run.error, message: hiddenText },
   };
 }

@@ -6,7 +6,7 @@ import type { Scope, Store } from '../../../platform/store/store.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { CallError } from '../host-calls/gateway.ts';
 import { declared } from '../installs/manifest.ts';
-import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
+import { inputOfAction } from '../installs/settings.ts';
 import type { Install } from '../installs/model.ts';
 import type { RunCaller, RunInput } from '../runs/job.ts';
 import {
@@ -110,6 +110,15 @@ export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
 }
 
 /** @throws CallError */
+function inputOfCall(...call: Parameters<typeof inputOfAction>): ReturnType<typeof inputOfAction> {
+  try {
+    return inputOfAction(...call);
+  } catch (error) {
+    throw error instanceof ApiError ? new CallError('validation_failed', error.message) : error;
+  }
+}
+
+/** @throws CallError */
 async function callAction(
   { install, staged, cause, caller, nowMs, findPlugin }: OwnOneTimeJobsOptions,
   plugin: unknown,
@@ -123,13 +132,7 @@ async function callAction(
   if (!action)
     throw new CallError('not_found', `No active plugin ${String(plugin)} has an action ${String(name)}.`);
   const given = (body ?? {}) as { readonly target?: unknown; readonly input?: Record<string, unknown> };
-  const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
-  const input = withDefaults(schema, given.input ?? {});
-  try {
-    checkValues(schema, input, { at: 'input', whose: 'action' });
-  } catch (error) {
-    throw error instanceof ApiError ? new CallError('validation_failed', error.message) : error;
-  }
+  const input = inputOfCall(action, given.input);
   const event = {
     action: String(name),
     target: action.target === 'none' ? null : given.target,
