@@ -5,7 +5,7 @@ import type { Install } from '../../../core/features/plugins/installs/model.ts';
 import type { Sealing } from '../../../core/platform/lib/secrets/sealing.ts';
 import type { Scope } from '../../../core/platform/store/store.ts';
 import { startApp, type Json, type TestApp } from '../../app.ts';
-import { createIssue, enabled, v1 } from './rules.ts';
+import { createIssue, enabled, getIssue, setHigh, v1 } from './rules.ts';
 
 let app: TestApp;
 interface Received {
@@ -15,6 +15,8 @@ interface Received {
   readonly body: string;
 }
 const received: Received[] = [];
+/** Happens while a rule waits for the answer. */
+let meanwhile = async (): Promise<void> => {};
 /** URLs of the requests. */
 const urls: string[] = [];
 const receiver = Bun.serve({
@@ -24,6 +26,7 @@ const receiver = Bun.serve({
     const body = await request.text();
     urls.push(url);
     received.push({ method, path: new URL(url).pathname, authorization: headers.get('authorization'), body });
+    await meanwhile();
     return new Response('{}');
   },
 });
@@ -62,6 +65,24 @@ test('a rule sends a request to a host with its secret, once, and the secret is 
   for (const path of [`automation-hosts/${host.id}`, `plugins/${id}/runs`, 'events?limit=100', 'usage'])
     expect([path, (await app.call('GET', `${v1}/${path}`)).text.includes(value)]).toEqual([path, false]);
   await remove(id);
+});
+
+test('a rule whose owner becomes a guest while it waits for a host writes nothing, and is suspended', async () => {
+  await addHost({ name: 'slow' });
+  const owner = (await app.call('POST', `${v1}/members`, { name: 'Owner' })).json;
+  const rule = await enabled(app, { actions: [setHigh, send('slow', '/v1/x')] });
+  await app.call('PATCH', `${v1}/automations/${rule.id}`, { ownerId: owner.id });
+  let demoted = 0;
+  meanwhile = async () => {
+    const guest = { role: 'guest', teams: ['ENG'] };
+    demoted = (await app.call('PATCH', `${v1}/members/${owner.id}`, guest)).status;
+  };
+  const issue = await createIssue(app);
+  meanwhile = async () => {};
+  await app.settled();
+  expect([demoted, (await getIssue(app, issue.id)).priority]).toEqual([200, 'none']);
+  expect((await app.call('GET', `${v1}/automations/${rule.id}`)).json.state).toBe('suspended');
+  await remove(rule.id);
 });
 
 test('a path outside of the host, a removed host and a changed origin are refused', async () => {
