@@ -64,6 +64,23 @@ test('a relation appears on both sides, across teams, with an event for both iss
   expect(history.json.data.map(({ type }: Json) => type)).toEqual(['issue.created', 'issue.relation_added']);
 });
 
+test('the events of a relation show the issues as they are, beside concurrent changes', async () => {
+  const [one, other] = [await make(), await make()];
+  const rename = (id: string) => app.call('PATCH', `/api/v1/issues/${id}`, { title: 'Renamed' });
+  const from = await app.lastSequence();
+  const replies = await Promise.all([
+    rename(one.id),
+    rename(other.id),
+    relate(one.id, 'blocks', other.id),
+    app.call('POST', `/api/v1/issues/${one.id}/attachments`, { title: 'Log', url: 'https://example.com/' }),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 201, 201]);
+  for (const { id } of [one, other]) {
+    const shown = (await eventsAfter(from)).filter(({ data }) => data.id === id).at(-1).data;
+    expect([shown.title, shown.version]).toEqual(['Renamed', 2]);
+  }
+});
+
 test('a removed relation disappears on both sides, and can be created again', async () => {
   const [one, other] = [await make(), await make()];
   const { json } = await relate(one.id, 'relates_to', other.id);

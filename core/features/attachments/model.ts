@@ -7,7 +7,7 @@ import type { EntityResponse } from '../../kernel/contract/contract.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { ApiError } from '../../platform/lib/errors/errors.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
-import { activityOp, issueModel, linkToIssue, type Issue } from '../issues/index.ts';
+import { activityOp, issueModel, linkToIssue, shownOps, type Issue } from '../issues/index.ts';
 import { attachment } from './contract.ts';
 import type { Context } from '../../kernel/context.ts';
 import { authorOf } from '../../kernel/resource/input.ts';
@@ -63,6 +63,7 @@ export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof atta
 export function withIssueEvents(issue: Issue, change: Change & { readonly after: object }): Change {
   return {
     ...change,
+    ops: (scope, view) => [...shownOps(scope, view, issue), ...change.ops(scope, view)],
     events(view) {
       const at = (change.after as Attachment).updatedAt;
       const left = asLeft(view, issueModel.name, issue);

@@ -95,7 +95,7 @@ export function cardMoved(placed: Placed): Change {
     followedBy: (later) => ({
       ...later,
       after: Object.assign({}, later.after, { others }),
-      ops: (scope) => [...writeOthers(scope), ...later.ops(scope)],
+      ops: (scope, view) => [...writeOthers(scope), ...later.ops(scope, view)],
       events: (view) => [...later.events(view), ...otherMoveEvents()],
     }),
   };

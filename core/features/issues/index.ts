@@ -52,7 +52,15 @@ export {
   type PositionExtras,
 } from './bodies.ts';
 export { selectIssues } from './bulk.ts';
-export { activityOp, inState, issueModel, neverDue, type Issue, type IssueResponse } from './model.ts';
+export {
+  activityOp,
+  inState,
+  issueModel,
+  neverDue,
+  shownOps,
+  type Issue,
+  type IssueResponse,
+} from './model.ts';
 export { linkToIssue, issueOfPart, partOfIssue } from './part.ts';
 export { allIssuesAt, getIssueAt, parentsAt, listIssuesAt } from './query/as-of.ts';
 export { issueFiltering, issueReferences } from './query/filter.ts';

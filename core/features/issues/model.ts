@@ -1,5 +1,6 @@
 // Storage, representation and events of issues. Labels have their own table; the number is assigned at
 // commit; the representation is written by hand for speed, because every list, event and delivery uses it.
+import type { CommitView } from '../../kernel/changes/change.ts';
 import type { Context, Directory } from '../../kernel/context.ts';
 import { json, type Column, isoTime } from '../../kernel/changes/operations.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
@@ -158,6 +159,22 @@ amends<Issue>(markActive, issueModel.source, (issue, { at }) => ({
 /** Updates the time of an issue for a change of one of its parts, without a new version. @param at milliseconds */
 export const activityOp = (scope: Scope, issueId: string, at: number): Op =>
   tenantOp(scope, markActive, { issueId, at }, { expectRows: 1 });
+
+/** Fails the batch if the issue was changed in the meantime. */
+const markUnchanged = tenantStatement(
+  'issues.mark_unchanged',
+  'UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :issueId AND version = :version',
+);
+amends<Issue>(markUnchanged, issueModel.source, (issue) => issue);
+
+/**
+ * Returns the check that an event of another object shows the present issue. A batch that changes the issue itself
+ * needs none, because that change checks the version.
+ */
+export const shownOps = (scope: Scope, view: CommitView, { id, version }: Issue): Op[] =>
+  view.after(issueModel.name, id)
+    ? []
+    : [tenantOp(scope, markUnchanged, { issueId: id, version }, { expectRows: 1 })];
 
 export type StateTimes = Pick<Issue, (typeof stateTimes)[number]>;
 type Timed = Pick<Issue, 'stateId'> & StateTimes;

@@ -1,6 +1,7 @@
 // Relations. A row stores the relation from `fromId` to `issueId`; for the other issue, responses contain the
 // inverse. A relation is published as an event of each of its two issues, but does not change their version,
-// so relating an issue does not conflict with editing it.
+// so relating an issue does not conflict with editing it. The events show the issues, so a commit that found them
+// changed is planned again.
 import { asLeft, type Change, type ChangeSet } from '../../kernel/changes/change.ts';
 import type { EntityModel } from '../../kernel/changes/model.ts';
 import type { EntityResponse } from '../../kernel/contract/contract.ts';
@@ -13,7 +14,7 @@ import { defineResource } from '../../kernel/resource/define.ts';
 import { modelOf, type EntityOf } from '../../kernel/resource/model.ts';
 import { tenantOp } from '../../platform/store/store.ts';
 import { statesOf } from '../workflows/index.ts';
-import { issueModel, type Issue, inState } from '../issues/index.ts';
+import { issueModel, type Issue, inState, shownOps } from '../issues/index.ts';
 import { relation } from './contract.ts';
 import { tenantStatement } from '../../platform/store/statement.ts';
 import { relationTable } from './tables.ts';
@@ -280,6 +281,10 @@ function closedAsDuplicate(ctx: Context, issue: Issue) {
 function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change {
   return {
     ...change,
+    ops: (scope, view) => [
+      ...ends.flatMap((issue) => shownOps(scope, view, issue)),
+      ...change.ops(scope, view),
+    ],
     events(view) {
       const left = ends.map((issue) => asLeft(view, issueModel.name, issue));
       return typesOf(change).flatMap((type) =>

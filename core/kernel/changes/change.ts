@@ -70,7 +70,7 @@ export interface Change {
   readonly cause?: Cause;
   /** Author of the change, if not the committer: an approval commits a request of somebody else. */
   readonly actor?: Actor;
-  ops(scope: Scope): Op[];
+  ops(scope: Scope, view: CommitView): Op[];
   events(view: CommitView): EventDraft[];
   /**
    * True if the object belongs to one of these teams before and after the change. Absent for objects without

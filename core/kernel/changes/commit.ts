@@ -108,7 +108,7 @@ export function createCommitter(options: {
       const createdAt = options.nowMs();
       const directory = options.directoryAfter(author.directory, changes);
       const view = { directory, baseUrl, after: leftBy(changes) };
-      const written = changes.map((change) => ({ change, ops: change.ops(scope) }));
+      const written = changes.map((change) => ({ change, ops: change.ops(scope, view) }));
       const entityOps = [...orderOps(scope, changes), ...written.flatMap(({ ops }) => ops)];
       const events = eventsOf(changes, view, author, { ids, createdAt });
       // The store hands out rows one microtask after its commit resolves, which is before the caller of this

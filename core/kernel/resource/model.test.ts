@@ -57,7 +57,9 @@ test('a patch without a difference is no change', () => {
 
 test('an update writes only the changed columns, guarded by the version it was planned on', () => {
   const { after } = noteModel.create(note());
-  const [op] = noteModel.update(after, { text: 'b', tags: ['x'] }, 9)!.ops(scopeOf('ws'));
+  const [op] = noteModel
+    .update(after, { text: 'b', tags: ['x'] }, 9)!
+    .ops(scopeOf('ws'), withoutCommit(view));
   expect(op!.params).toEqual({ id: 'n1', base: 1, url: 'b', updated_at: 9 });
   expect(op!.expectRows).toBe(1);
   expect(op!.statement.sql).not.toContain('enabled');
@@ -65,7 +67,7 @@ test('an update writes only the changed columns, guarded by the version it was p
 
 test('a row is read back as written', () => {
   const change = noteModel.create({ ...note(), pinned: true, tags: null });
-  const [op] = change.ops(scopeOf('ws'));
+  const [op] = change.ops(scopeOf('ws'), withoutCommit(view));
   expect(noteModel.fromRow({ ...op!.params, version: 1 })).toEqual(change.after);
 });
 
