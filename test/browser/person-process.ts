@@ -8,12 +8,17 @@ import type { Deed, PageSnapshot } from './person.ts';
 const browser = await openBrowser();
 const { page, complaints, press, settle, violations } = await visitAs(browser);
 
-/** The page that waits for the first build of the app loads itself again, which aborts another navigation. */
+/**
+ * A page that waits for the first build of the app loads itself again, and the first page of a new workspace goes to `/welcome`. Both
+ * end a navigation that has begun.
+ */
+const isInterrupted = /ERR_ABORTED|interrupted by another navigation/;
+
 async function go(url: string): Promise<void> {
   try {
     await page.goto(url);
   } catch (error) {
-    if (!String(error).includes('ERR_ABORTED')) throw error;
+    if (!isInterrupted.test(String(error))) throw error;
     await page.goto(url);
   }
 }
