@@ -62,7 +62,7 @@ export {
   type IssueResponse,
 } from './model.ts';
 export { linkToIssue, issueOfPart, partOfIssue } from './part.ts';
-export { allIssuesAt, getIssueAt, parentsAt, listIssuesAt } from './query/as-of.ts';
+export { allIssuesAt, issueOfPast, parentsAt, listIssuesAt } from './query/as-of.ts';
 export { issueFiltering, issueReferences } from './query/filter.ts';
 export {
   issueFilters,

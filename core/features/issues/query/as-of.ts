@@ -4,6 +4,7 @@
 // since.
 import type { Context, Directory } from '../../../kernel/context.ts';
 import type { EntityResponse } from '../../../kernel/contract/contract.ts';
+import type { Past } from '../../../kernel/changes/find.ts';
 import { pageOfModel } from '../../../kernel/changes/list.ts';
 import { renderData } from '../../../kernel/events/event.ts';
 import type { CursorValue } from '../../../platform/lib/cursor.ts';
@@ -60,6 +61,19 @@ export async function getIssueAt(
   const [withNames] = await withNamesAt(ctx, moment, [was]);
   const asOf = toMomentResponse(moment);
   return { ...(shape === null ? withNames : (await shapeIssues(ctx, [withNames as never], shape))[0]), asOf };
+}
+
+/**
+ * Returns an issue as of an event that a trial runs on, as `getIssueAt` does, but from the event and the directory that the past
+ * already has.
+ * @returns null for an issue that did not exist or was deleted, or that the caller cannot see
+ */
+export async function issueOfPast(ctx: Context, id: string, past: Past): Promise<IssueResponse | null> {
+  const was = (await past.responses(issue.name, [{ id, version: 0 }]))?.get(id) as Was | undefined;
+  if (!was || was.deletedAt !== null || !isSeen(ctx, was)) return null;
+  const whole = await withParts(ctx, new Map([[id, was]]), past);
+  const [withNames] = await namedBy(ctx, past, [...whole.values()], past.directory);
+  return (withNames as IssueResponse | undefined) ?? null;
 }
 
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
@@ -240,7 +254,11 @@ async function tabled(
  * comments, `slaDueAt` by clocks, and custom fields.
  */
 async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): Promise<Map<string, Was>> {
-  const issues = await objectsAt(ctx, issue, ids, moment);
+  return withParts(ctx, await objectsAt(ctx, issue, ids, moment), moment);
+}
+
+async function withParts(ctx: Context, issues: Map<string, Was>, moment: Moment): Promise<Map<string, Was>> {
+  const ids = [...issues.keys()];
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
     const was = issues.get(event.subjectId ?? '');
     const { updatedAt } = renderData(event);
@@ -273,7 +291,15 @@ async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[])
     ...referredIn(issue, was),
     ...labelIds(was).map((id) => ['label', id] as const),
   ]);
-  const directory = await directoryAt(ctx, moment, referred);
+  return namedBy(ctx, moment, issues, await directoryAt(ctx, moment, referred));
+}
+
+async function namedBy(
+  ctx: Context,
+  moment: Moment,
+  issues: readonly Was[],
+  directory: Directory,
+): Promise<Was[]> {
   const withNames = issues.map((was) => known(renamed(issue, was, directory), directory));
   return parentsAt(ctx, moment, withNames);
 }

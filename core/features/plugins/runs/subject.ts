@@ -5,9 +5,8 @@ import type { Context, Directory } from '../../../kernel/context.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { redact } from '../../../kernel/rights/effects.ts';
 import { narrowingOf, scopeOfEvent, teamsSeen, type Rights } from '../../../kernel/rights/rights.ts';
-import { ApiError } from '../../../platform/lib/errors/errors.ts';
 import { issue } from '../../issues/contract.ts';
-import { getIssueAt, issueModel, type IssueResponse } from '../../issues/index.ts';
+import { issueModel, issueOfPast, type IssueResponse } from '../../issues/index.ts';
 import type { Meter } from '../budgets/budget.ts';
 import type { PluginDeps } from '../deps.ts';
 import { contextOf, cutDescriptions } from '../host-calls/gateway.ts';
@@ -37,7 +36,7 @@ export async function subjectOf(
   await staged.reads?.begin();
   const directory = world?.past.directory ?? (await deps.directoryOf(scope));
   const ctx = contextOf(deps.services, scope, install, { directory, staged });
-  const found = await (world ? issueThen(ctx, id, world.past) : issueNow(ctx, id));
+  const found = await (world ? issueOfPast(ctx, id, world.past) : issueNow(ctx, id));
   staged.reads?.use();
   return shownTo(rights, directory, found);
 }
@@ -62,23 +61,4 @@ function mayRead({ scopes, narrowed }: Rights): boolean {
 async function issueNow(ctx: Context, id: string): Promise<IssueResponse | null> {
   const found = await issueModel.find(ctx, id);
   return found ? issueModel.toResponse(found, ctx) : null;
-}
-
-interface IssueThen extends IssueResponse {
-  readonly asOf: unknown;
-}
-
-/** Returns the issue as of the event of a trial. */
-async function issueThen(
-  ctx: Context,
-  id: string,
-  { sequence }: { readonly sequence: number },
-): Promise<IssueResponse | null> {
-  try {
-    const { asOf: _, ...then } = (await getIssueAt(ctx, id, { asOf: String(sequence) })) as IssueThen;
-    return then;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return null;
-    throw error;
-  }
 }
