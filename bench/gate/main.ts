@@ -28,8 +28,8 @@ const costLimits: Costs = { create: 1.2, createAndRun: 1.25, start: 1.5, startPa
 const driftMax = 1.4;
 /** Absolute tolerance of a count. The split of a page depends on random ids. */
 const framesTolerance = 2;
-/** Relative tolerance: compressed texts contain random ids. */
-const bytesTolerance = 0.03;
+/** Relative tolerance: compressed texts contain random ids, which compress less on a busy machine, where more time is between them. */
+const bytesTolerance = 0.05;
 
 const { values } = parseArgs({
   options: { update: { type: 'string' }, repeat: { type: 'string', default: '1' } },
