@@ -1,5 +1,5 @@
-// Runs every test for `npm test`: four files at a time, and then, sequentially, those in `alone`. Arguments
-// are passed to `bun test`; `--every` also runs the suites that `documentation.ts` would skip.
+// Runs every test for `npm test`: four files at a time, then two at a time those in `idle`, and then, sequentially, those in
+// `alone`. Arguments are passed to `bun test`; `--every` also runs the suites that `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,11 @@ const root = join(import.meta.dir, '..');
 /** Twice the usual two cores, because tests wait for processes, disks and timers about half of their time. */
 const parallelism = 4;
 
-/**
- * Files that measure wall-clock latency under load, or need a CPU that is sometimes idle, as the sidecar of quarantined plugins
- * does.
- */
-const alone = [
-  'test/fairness/{flood,kv-flood,requests}.test.ts',
+/** Files that measure wall-clock latency under load. */
+const alone = ['test/fairness/{flood,kv-flood,requests}.test.ts'];
+
+/** Files that need a CPU that is sometimes idle, as the sidecar of quarantined plugins does. They mostly wait. */
+const idle = [
   'test/features/plugins/{attacks,backfill,interrupted}.test.ts',
   'test/sandbox/{long-stretch,quarantine,starved}.test.ts',
   'test/sandbox/hostile-sidecar/native.test.ts',
@@ -162,15 +161,14 @@ for (const suite of documentation.skipped)
 // files.
 const together = [
   ...[`--parallel=${parallelism}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
-  ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
+  ...[...alone, ...idle, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
-const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
+const filesOf = (paths: readonly string[]): string[] =>
+  paths.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted()).map((file) => `./${file}`);
 const results = [
   await bunTest(together, { ...start, env: { ...start.env, ...cheaper } }),
-  await bunTest(
-    apart.map((file) => `./${file}`),
-    start,
-  ),
+  await bunTest(['--parallel=2', ...filesOf(idle)], start),
+  await bunTest(filesOf(alone), start),
 ];
 if (results.every(Boolean)) documentation.notePassed();
 process.exit(results.every(Boolean) ? 0 : 1);
