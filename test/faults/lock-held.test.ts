@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Locks: another process holds the write lock of a real server for 0.1, 1 and 4 seconds,
-// twice as long as a write waits for it; TATAMI_LONG=1 extends that to 10.
+// docs/spec/durability.md › Locks: another process holds the write lock of a real server for 0.1 and 1 second, and
+// until a write has waited too long for it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,9 +38,10 @@ afterAll(async () => {
 test.each([
   [100, 201],
   [1_000, 201],
-  [process.env.TATAMI_LONG ? 10_000 : 4_000, 503],
+  // Ended by the first response, because a busy machine lengthens the wait of a write.
+  [60_000, 503],
 ])(
-  'while the lock is held for %i ms, a write is answered %i, reads continue, and nothing stays locked',
+  'while the lock is held for at most %i ms, a write is answered %i, reads continue, and nothing stays locked',
   async (holdMs, expected) => {
     const holder = Bun.spawn(
       [process.execPath, join(import.meta.dir, 'hold-lock.ts'), join(dir, 'tatami.db'), String(holdMs), '1'],
@@ -55,6 +56,7 @@ test.each([
         const { status, json, headers } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
         statuses.push(status);
         if (status === 201) continue;
+        holder.kill();
         expect([status, json.error.code, headers.has('retry-after')]).toEqual([503, 'unavailable', false]);
       }
     };
@@ -63,9 +65,11 @@ test.each([
       while (isLocked) readsMs.push(await readMs());
     };
     const slowness = watchSlowness();
+    const startedMs = performance.now();
     const load = Promise.all([writer(), writer(), reader()]);
     await holder.exited;
     isLocked = false;
+    const heldMs = performance.now() - startedMs;
     await load;
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);
@@ -75,7 +79,7 @@ test.each([
     console.info(
       `      ${readsMs.length} reads, p50 ${percentile(0.5).toFixed(1)} ms, p99 ${percentile(0.99).toFixed(1)} ms; worst while free ${freeMs.toFixed(1)} ms`,
     );
-    expect(percentile(0.99)).toBeLessThan(Math.max(100 * slowness(), 3 * freeMs, holdMs / 4));
+    expect(percentile(0.99)).toBeLessThan(Math.max(100 * slowness(), 3 * freeMs, heldMs / 4));
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'after' })).status).toBe(201);
   },
   60_000,
