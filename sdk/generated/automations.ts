@@ -466,7 +466,7 @@ export interface AutomationHealth {
   readonly days: number;
   /** Time of the last run; null if it never ran. RFC 3339, UTC. */
   readonly lastRunAt: string | null;
-  /** Time of the last run that changed something; null if none did. RFC 3339, UTC. */
+  /** Time of the last run or approved proposal that changed something; null if none did. RFC 3339, UTC. */
   readonly lastActedAt: string | null;
   /** Outcomes of the runs, of the last 200 at most. */
   readonly runs: {
@@ -481,9 +481,9 @@ export interface AutomationHealth {
   };
   /** Changes that people overruled within the window of `stepDown`. */
   readonly overruled: {
-    /** Number of judged changes: issues that a run changed, and decided proposals. */
+    /** Number of judged changes: issues that a run or an approved proposal changed, and rejected proposals. */
     readonly changes: number;
-    /** Number of changes that people reversed, changed or rejected. */
+    /** Number of changes that people undid, set otherwise or rejected. */
     readonly overruled: number;
     /** Overruled share; null without changes. */
     readonly share: number | null;

@@ -127,7 +127,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
     },
     forgetIssues: shadows.forget,
-    timers: [createDueTimer(() => runs), createWatchTimer(() => deps)],
+    timers: [createDueTimer(() => runs), createWatchTimer()],
     progress: consumer.progress,
     async stop() {
       stopping = true;

@@ -148,6 +148,69 @@ test('a paused rule is judged by its backtest: agreement with people, and confli
   expect(report.fields).toMatchObject([
     { field: 'priority', wouldChange: 3, same: 1, opposite: 1, nothing: 1 },
   ]);
-  expect((await healthOf(id)).basis).toBe('backtest');
+  // People set another priority before the rule existed, which overrules nothing that it did.
+  expect(await healthOf(id)).toMatchObject({
+    basis: 'backtest',
+    overruled: { changes: 0, overruled: 0, share: null, examples: [] },
+  });
   await remove(id);
+});
+
+test('approved proposals count as changes, and an undo overrules them, comments and new objects included', async () => {
+  const greet = { type: 'comment', body: 'Welcome' };
+  const { id } = await enabled(app, {
+    mode: 'propose',
+    actions: [greet],
+    stepDown: { share: 0.5, days: 7, least: 2 },
+  });
+  const approve = async (): Promise<string> => {
+    await createIssue(app);
+    const { data } = (await app.call('GET', `${v1}/proposals?install=${id}&status=open`)).json;
+    await app.call('POST', `${v1}/proposals/${data[0].id}/approve`, {});
+    return data[0].id;
+  };
+  const approved = [await approve(), await approve(), await approve()];
+  const counts = async (): Promise<Json> => {
+    const { basis, runs, overruled, lastActedAt } = await healthOf(id);
+    return [basis, runs.acted, overruled.changes, overruled.overruled, lastActedAt !== null];
+  };
+  expect(await counts()).toEqual(['runs', 3, 3, 0, true]);
+  const undone = await app.call('POST', `${v1}/proposals/${approved[0]}/undo`, {});
+  expect(undone.status).toBe(200);
+  expect(await counts()).toEqual(['runs', 3, 3, 1, true]);
+  const mode = async (): Promise<string> => (await app.call('GET', `${v1}/automations/${id}`)).json.mode;
+  expect(await mode()).toBe('propose');
+  await app.call('POST', `${v1}/proposals/${approved[1]}/undo`, {});
+  await app.settled();
+  await app.settled();
+  expect(await mode()).toBe('simulate');
+  await remove(id);
+});
+
+test('a rule that stepped down to proposals is not judged again by what it applied before', async () => {
+  const { id } = await enabled(app, { stepDown: { share: 0.5, days: 7, least: 2 } });
+  for (const priority of ['low', 'medium']) await patch((await createIssue(app)).id, { priority });
+  const mode = async (): Promise<string> => (await app.call('GET', `${v1}/automations/${id}`)).json.mode;
+  for (let day = 0; day < 3; day++) {
+    clock.advance(86_400_000 + 60_000);
+    await app.settled();
+  }
+  expect(await mode()).toBe('propose');
+  await remove(id);
+});
+
+test('a label beside the label of a rule neither conflicts with it nor overrules it, but its removal does', async () => {
+  for (const name of ['customer', 'other']) await app.call('POST', `${v1}/labels`, { name });
+  const add = (label: string) => ({
+    name: label,
+    actions: [{ type: 'add', field: 'labels', values: [label] }],
+  });
+  const { id } = await enabled(app, add('customer'));
+  const other = await enabled(app, add('other'));
+  const issue = await createIssue(app);
+  await patch(issue.id, { addLabels: ['bug'] });
+  expect(await healthOf(id)).toMatchObject({ conflicts: [], overruled: { changes: 1, overruled: 0 } });
+  await patch(issue.id, { removeLabels: ['customer'] });
+  expect((await healthOf(id)).overruled).toMatchObject({ changes: 1, overruled: 1 });
+  await Promise.all([id, other.id].map(remove));
 });

@@ -13,7 +13,6 @@ import { tenantOp, type Op, type Scope } from '../../../platform/store/store.ts'
 import { automationModel, ruleOf, type Automation } from '../../automations/index.ts';
 import { itemsFor } from '../../inbox/index.ts';
 import { issueFiltering } from '../../issues/index.ts';
-import type { PluginDeps } from '../deps.ts';
 import { recipientsOf } from '../installs/disable.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import { changeOfInstall, findInstall, isRuleId, targetOf } from '../installs/rules.ts';
@@ -21,7 +20,8 @@ import type { Install } from '../installs/model.ts';
 import type { RunInput } from '../runs/job.ts';
 import { uncausedRun } from '../runs/rows.ts';
 import { queueRunOps } from '../runs/state.ts';
-import { healthOf } from './health.ts';
+import { overruledTooOften } from './health.ts';
+import type { Judged } from './surroundings.ts';
 
 const dueName = 'automation-due';
 const watchName = 'automation-watch';
@@ -138,18 +138,16 @@ function runOps(ctx: Context, runs: WorkQueue, install: Install, issueId: string
 }
 
 /** Steps rules down whose changes people overrule: daily, and after a rejection or an undo. */
-export function createWatchTimer(deps: () => Pick<PluginDeps, 'usage'>): DueTimer {
+export function createWatchTimer(): DueTimer {
   return {
     name: watchName,
     isSetBy,
     async fire(ctx, id) {
       const { install, rule } = await activeRule(ctx, id);
       if (!rule) return nothing;
-      const { overruled } = await healthOf(ctx, rule, { ...deps(), install });
       const again = timerOp(ctx.scope, watchName, id, ctx.nowMs() + watchEveryMs);
-      const { share, least } = rule.stepDown;
-      const isTooMany = overruled.overruled >= least && (overruled.share ?? 0) >= share;
-      return isTooMany ? steppedDown(ctx, install, overruled, again) : { changes: [], ops: [again] };
+      const judged = await overruledTooOften(ctx, rule, effectiveMode(install) === 'apply');
+      return judged ? steppedDown(ctx, install, judged, again) : { changes: [], ops: [again] };
     },
   };
 }
@@ -158,7 +156,7 @@ export function createWatchTimer(deps: () => Pick<PluginDeps, 'usage'>): DueTime
 function steppedDown(
   ctx: Context,
   install: Install,
-  { overruled, changes }: { readonly overruled: number; readonly changes: number },
+  { overruled, changes }: Judged,
   again: Op,
 ): PlannedWrites {
   const isApplying = effectiveMode(install) === 'apply';
