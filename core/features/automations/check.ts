@@ -5,17 +5,19 @@ import type { Context } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { compileCheck } from '../../kernel/http/request/validate.ts';
 import { idOfName } from '../../kernel/resource/names/names.ts';
-import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { invalidField } from '../../platform/lib/errors/errors.ts';
 import { checkCron } from '../../platform/lib/time/cron.ts';
 import { checkZone } from '../../platform/lib/time/time.ts';
 import { didYouMean } from '../../platform/lib/text/words.ts';
 import { IssueCreate, IssueUpdate, issueFiltering } from '../issues/index.ts';
 import { member } from '../people/contract.ts';
 import { requireConsistent } from './contradictions.ts';
+import { requireObjects } from './objects.ts';
 import { readHosts, showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
 import {
   below,
+  hasTemplate,
   issueFieldNames,
   isWithoutIssue,
   type Action,
@@ -36,7 +38,7 @@ export async function requireSound(ctx: Context, parts: RuleParts, runtime: Rule
   for (const [index, action] of rule.actions.entries()) {
     const at = `actions.${index}`;
     requireAction(ctx, action, at);
-    await requireNames(ctx, action, at);
+    await requireObjects(ctx, action, at);
     if (action.type === 'http' && !hosts.has(action.host))
       throw invalidField(`${at}.host`, 'not_found', {
         why: `There is no host ${action.host}.`,
@@ -129,8 +131,6 @@ function requirePossible({ parent, time }: Conditions): void {
     });
 }
 
-const hasTemplate = (value: unknown): boolean => /\{[{%]/.test(JSON.stringify(value) ?? '');
-
 /** The check of a template blocks the server for about a microsecond per character. */
 const templateCharsMax = 50_000;
 
@@ -171,41 +171,6 @@ function requireAction(ctx: Context, action: Action, at: string): void {
       'invalid_format',
       'Give a path that starts with /, such as /v1/messages.',
     );
-}
-
-/** Fields of filters whose values are names of objects, by the fields that are written. */
-const filterOf: Readonly<Record<string, string>> = {
-  ...{ state: 'state', stateId: 'state', assignee: 'assignee', assigneeId: 'assignee' },
-  ...{ labels: 'label', addLabels: 'label', removeLabels: 'label' },
-  ...{ project: 'project', projectId: 'project', milestone: 'milestone', milestoneId: 'milestone' },
-  ...{ team: 'team', teamKey: 'team', teamId: 'team' },
-};
-
-/** Checks that the objects exist that an action names. @throws ApiError validation_failed */
-async function requireNames(ctx: Context, action: Action, at: string): Promise<void> {
-  if (action.type === 'set') await requireNamed(ctx, action.fields, `${at}.fields`);
-  if (action.type === 'add' || action.type === 'remove')
-    await requireNamed(ctx, { labels: action.values }, at, 'values');
-  if (action.type === 'move') await requireNamed(ctx, { team: action.team, state: action.state }, at);
-  if (action.type === 'create')
-    for (const [index, one] of action.issues.entries())
-      await requireNamed(ctx, one as object, `${at}.issues.${index}`);
-}
-
-async function requireNamed(ctx: Context, fields: object, at: string, as?: string): Promise<void> {
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
-    const field = filterOf[name];
-    const values = [value ?? []].flat().filter((one) => !hasTemplate(one));
-    if (field === undefined || values.length === 0) continue;
-    try {
-      await issueFiltering.check(ctx, { [field]: values }, at);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error;
-      const path = `${at}.${as ?? name}`;
-      const details = error.details.map((detail) => ({ ...detail, path }));
-      throw new ApiError('validation_failed', error.message.replace(/^[^ ]+: /, `${path}: `), { details });
-    }
-  }
 }
 
 /** Checks the names of fields, and the values without expressions. @throws ApiError validation_failed */

@@ -37,6 +37,12 @@ function requirePossible(ctx: Context, { trigger, conditions }: Rule, { filterFi
       ? ([['conditions.issue', conditions.issue, ofIssues]] as [string, unknown, FilterFields][])
       : []),
   ];
+  for (const name of ['from', 'to'] as const)
+    if (trigger.type === 'event' && isDeepStrictEqual(trigger[name], {}))
+      throw invalidField(`trigger.${name}`, 'conflict', {
+        why: `Every object matches an empty filter, so no change begins or ends to match it.`,
+        fix: 'Give a condition, such as {"state":"completed"}, or leave this out.',
+      });
   const tests = trees.flatMap(([at, tree, fields]) => {
     if (tree === undefined) return [];
     const filter = parseFilter(tree, fields, at, { wasTaken: true });
@@ -48,6 +54,10 @@ function requirePossible(ctx: Context, { trigger, conditions }: Rule, { filterFi
       const why = one.field === other.field ? conflictOf(one, other) : null;
       if (why !== null) throw impossible(one.at, other.at, `${one.field}: ${why}`);
     }
+  const { parent } = conditions;
+  const orphan = tests.find((one) => one.field === 'parent' && isNull(one));
+  if (orphan && parent && parent.exists !== false)
+    throw impossible(orphan.at, 'conditions.parent', 'parent: one condition requires no value.');
 }
 
 function impossible(at: string, other: string, why: string) {
@@ -134,7 +144,7 @@ function requireEnd({ trigger, conditions, actions, issues }: Rule): void {
   const index = actions.findIndex((action) => satisfies(action, trigger.event, trigger.changed));
   if (index < 0) return;
   throw invalidField(`actions.${index}`, 'conflict', {
-    why: `This action causes ${trigger.event} events, which trigger the automation again without a condition.`,
+    why: `This action always causes another ${trigger.event} event. The automation skips its own events, but beside another of its kind it would never end.`,
     fix: 'Add a filter or a condition that no longer holds after the action, or a condition on the actor.',
   });
 }

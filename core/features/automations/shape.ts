@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { eventTypes, unsentType, type EventType } from '../../kernel/events/catalogue.ts';
 import { compileCheck } from '../../kernel/http/request/validate.ts';
-import { ApiError, invalidField } from '../../platform/lib/errors/errors.ts';
+import { ApiError, invalidField, type ErrorDetail } from '../../platform/lib/errors/errors.ts';
 import { Closed, inputForm, nullable } from '../../platform/lib/schema.ts';
 import { didYouMean } from '../../platform/lib/text/words.ts';
 import { issue, relationTypes } from '../issues/contract.ts';
@@ -155,7 +155,9 @@ export type Action = { [T in ActionType]: Static<(typeof actions)[T]> }[ActionTy
 export const partSchemas = { triggers, conditions: Conditions, selection: Selection, actions } as const;
 
 const checksOf = (schemas: Readonly<Record<string, TSchema>>) =>
-  Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));
+  Object.fromEntries(
+    Object.entries(schemas).map(([type, schema]) => [type, { check: compileCheck(schema), schema }]),
+  );
 const checkTrigger = checksOf(triggers);
 const checkAction = checksOf(actions);
 const checkConditions = compileCheck(Conditions);
@@ -181,10 +183,23 @@ export function requireShape(parts: RuleParts): asserts parts is RuleParts & Rul
   checkTyped(parts.trigger, 'trigger', checkTrigger);
   const { event } = parts.trigger as { readonly event?: string };
   if (event !== undefined && !eventTypes.some((type) => type === event))
-    throw invalidField('trigger.event', 'invalid_enum', unsentType(event));
-  below('conditions', () => checkConditions(parts.conditions));
-  if (parts.issues !== null) below('issues', () => checkSelection(parts.issues));
+    throw invalidField('trigger.event', 'invalid_enum', noEvent(event));
+  below('conditions', () => checkConditions(parts.conditions), Conditions);
+  if (parts.issues !== null) below('issues', () => checkSelection(parts.issues), Selection);
   for (const [index, action] of parts.actions.entries()) checkTyped(action, `actions.${index}`, checkAction);
+}
+
+/** True for a value with an expression, which only a run can resolve. */
+export const hasTemplate = (value: unknown): boolean => /\{[{%]/.test(JSON.stringify(value) ?? '');
+
+/** A subscription of a webhook may name several types, a rule only one. */
+function noEvent(event: string): string | { why: string; fix: string } {
+  if (!event.includes('*')) return unsentType(event);
+  const some = eventTypes.filter((type) => type.startsWith(event.replace(/\*.*/, ''))).slice(0, 4);
+  return {
+    why: 'A rule starts with one type of event.',
+    fix: `Use one type${some.length > 0 ? `, such as ${some.join(', ')}` : ''}, and a rule of its own for each other type.`,
+  };
 }
 
 /** Returns true for an action that needs no issue. */
@@ -194,11 +209,7 @@ export const isWithoutIssue = (action: Action): boolean =>
 /** Returns the parts of a stored rule. */
 export const ruleOf = (parts: RuleParts): Rule => parts as unknown as Rule;
 
-function checkTyped(
-  part: unknown,
-  at: string,
-  checks: Readonly<Record<string, (value: unknown) => void>>,
-): void {
+function checkTyped(part: unknown, at: string, checks: ReturnType<typeof checksOf>): void {
   const { type } = (part ?? {}) as { readonly type?: unknown };
   const types = Object.keys(checks);
   if (typeof type !== 'string' || !Object.hasOwn(checks, type))
@@ -206,25 +217,35 @@ function checkTyped(
       why: type === undefined ? 'The type is missing.' : `There is no type ${String(type)}.`,
       fix: `Use one of ${types.join(', ')}.${didYouMean(String(type), types)}`,
     });
-  below(at, () => checks[type]!(part));
+  const { check, schema } = checks[type]!;
+  below(at, () => check(part), schema);
 }
 
-/** Puts the path of a part before the paths of an error. */
-export function below<T>(at: string, check: () => T): T {
+/** Puts the path of a part before the paths of an error. @param schema names the parts that an unknown one may be meant for */
+export function below<T>(at: string, check: () => T, schema?: TSchema): T {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error;
+    const known = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
     const details = error.details.map((detail) => ({
       ...detail,
       path: detail.path ? `${at}.${detail.path}` : at,
+      ...(isPlainlyUnknown(detail) && known.length > 0
+        ? { fix: `Remove this name, or use one of ${known.filter((name) => name !== 'type').join(', ')}.` }
+        : {}),
     }));
-    const first = error.details[0]?.path ?? '';
-    const message = error.message.startsWith(`${first || 'body'}: `)
-      ? `${details[0]?.path ?? at}: ${error.message.slice((first || 'body').length + 2)}`
-      : error.message;
+    const named = error.details.findIndex(({ path }) => error.message.startsWith(`${path || 'body'}: `));
+    const [was, is] = [error.details[named], details[named]];
+    const rest = was && error.message.slice((was.path || 'body').length + 2);
+    const words = was?.fix && is?.fix ? rest?.replace(was.fix, () => is.fix!) : rest;
+    const message = is ? `${is.path}: ${words}` : error.message;
     throw new ApiError('validation_failed', message, { details });
   }
 }
+
+/** True for an unknown name of the part itself that resembles no other. */
+const isPlainlyUnknown = ({ path, issue, fix }: ErrorDetail): boolean =>
+  issue === 'unknown_field' && !path.includes('.') && !fix?.includes('Did you mean');
 
 export const issueFieldNames = Object.keys(issue.fields);

@@ -4,7 +4,11 @@ import { startApp, type TestApp } from '../../app.ts';
 import { onCreate, setHigh, v1 } from './rules.ts';
 
 let app: TestApp;
-beforeAll(async () => void (app = await startApp()));
+beforeAll(async () => {
+  app = await startApp();
+  await app.call('POST', `${v1}/boards`, { name: 'Sprint' });
+  await app.call('POST', `${v1}/fields`, { key: 'severity', name: 'Severity', type: 'text' });
+});
 afterAll(() => app.stop());
 
 const updated = { type: 'event', event: 'issue.updated' } as const;
@@ -69,6 +73,49 @@ const refused: readonly (readonly [what: string, parts: object, path: string, wo
     { actions: [{ type: 'set', fields: { priority: 'hight' } }] },
     'actions.0.fields.priority',
     'high',
+  ],
+  ...(
+    [
+      ['board', { type: 'board', board: 'Sprnt', column: 'Done' }, 'board', 'Did you mean Sprint?'],
+      ['release', { type: 'release', release: 'Spring' }, 'release', 'no unpublished release Spring'],
+      ['issue', { type: 'relate', relation: 'blocks', issue: 'ENG-999' }, 'issue', 'no issue ENG-999'],
+      [
+        'custom field',
+        { type: 'set', fields: { fields: { severty: 'high' } } },
+        'fields.fields.severty',
+        'severity?',
+      ],
+      ['parent', { type: 'set', fields: { parent: 'ENG-999' } }, 'fields.parent', 'no issue ENG-999'],
+    ] as const
+  ).map(
+    ([kind, action, path, words]) =>
+      [`an unknown ${kind}`, { actions: [action] }, `actions.0.${path}`, words] as const,
+  ),
+  [
+    'another parent of a sub-issue',
+    { actions: [{ type: 'create', issues: [{ title: 'Part', parent: 'ENG-1' }] }] },
+    'actions.0.issues.0.parent',
+    'no other parent',
+  ],
+  ['several events', { trigger: { type: 'event', event: 'issue.*' } }, 'trigger.event', 'issue.created'],
+  [
+    'a misspelled name of a required part',
+    { actions: [{ type: 'comment', bdy: 'Seen' }] },
+    'actions.0.body',
+    'actions.0.bdy: ',
+  ],
+  [
+    'a field of issues beside the conditions',
+    { conditions: { priority: 'high' } },
+    'conditions.priority',
+    'use one of issue, parent,',
+  ],
+  ['a change to anything', { trigger: { ...updated, to: {} } }, 'trigger.to', 'Every object matches'],
+  [
+    'a parent of issues without one',
+    { trigger: { ...updated, filter: { parent: 'none' } }, conditions: { parent: { exists: true } } },
+    'conditions.parent',
+    'No issue can meet',
   ],
   [
     'a person who is no member',
@@ -148,19 +195,19 @@ const refused: readonly (readonly [what: string, parts: object, path: string, wo
     'a comment on every comment',
     { trigger: { type: 'event', event: 'comment.added' }, actions: [comment] },
     'actions.0',
-    'again without a condition',
+    'would never end',
   ],
   [
     'a new issue for every new issue',
     { actions: [{ type: 'create', as: 'issue', issues: [{ team: 'ENG', title: 'x' }] }] },
     'actions.0',
-    'again without a condition',
+    'would never end',
   ],
   [
     'a title that grows with every change',
     { trigger: updated, actions: [{ type: 'set', fields: { title: '{{ issue.title }}!' } }] },
     'actions.0',
-    'again without a condition',
+    'would never end',
   ],
 ];
 

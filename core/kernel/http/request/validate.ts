@@ -108,7 +108,9 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
 
 /** @param areAll false if there may be more errors */
 function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
-  const [first] = all;
+  // A misspelled name explains the missing one.
+  const first =
+    all.find(({ issue, fix }) => issue === 'unknown_field' && fix?.includes('Did you mean')) ?? all[0];
   if (!first)
     return new ApiError('validation_failed', 'The request is not valid. Compare it with the API reference.');
   // A value that breaks several rules counts once.
