@@ -136,6 +136,13 @@ test('the API accepts each example of the reference', async () => {
   for (const body of [{ name: 'Ana' }, { name: 'Ben' }])
     await app.call('POST', `${v1}/members`, { ...body, role: 'member' });
   await app.call('POST', `${v1}/teams`, { key: 'OPS', name: 'Operations' });
+  const { json: pipeline } = await app.call('POST', `${v1}/pipelines`, { name: 'Editor' });
+  for (const [path, body] of [
+    ['issues', { team: 'ENG', title: 'Related' }],
+    ['boards', { name: 'Sprint' }],
+    ['releases', { name: 'Spring', tag: '1', pipelineId: pipeline.id }],
+  ] as const)
+    expect([path, (await app.call('POST', `${v1}/${path}`, body)).status]).toEqual([path, 201]);
   const host = { name: 'chat', origin: 'https://chat.acme.example' };
   expect((await app.call('POST', `${v1}/automation-hosts`, host)).status).toBe(201);
   const escalate = `{

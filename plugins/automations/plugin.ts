@@ -3,6 +3,7 @@
 import {
   definePlugin,
   NotFound,
+  type Actor,
   type PluginDefinition,
   type PluginEvent,
   type PluginEventType,
@@ -50,8 +51,12 @@ async function findIssue(ctx: Ctx, id: string): Promise<RuleIssue | null> {
   }
 }
 
-function triggerOf(type: string, data: unknown, issue: RuleIssue | null = null): Trigger {
-  return { event: { type, data, actor: null }, issue, matched: false };
+function triggerOf(
+  type: string,
+  data: unknown,
+  { issue = null, actor = null }: Partial<Pick<Trigger, 'issue'> & Pick<Trigger['event'], 'actor'>> = {},
+): Trigger {
+  return { event: { type, data, actor }, issue, matched: false };
 }
 
 /** Issues of a firing that its earlier runs did not reach. */
@@ -85,7 +90,7 @@ async function onDue({ data, scheduledAt }: ScheduledEvent, ctx: Ctx): Promise<v
   const { issue: id } = data as { readonly issue: string };
   const issue = await findIssue(ctx, id);
   if (!issue) return ctx.log.info(`Skipped ${id}: the issue was deleted.`);
-  reportLeft(ctx, await runRule(ctx, triggerOf('unchanged', { scheduledAt }, issue)));
+  reportLeft(ctx, await runRule(ctx, triggerOf('unchanged', { scheduledAt }, { issue })));
 }
 
 async function onRoute({ body }: Readonly<RouteRequest>, ctx: Ctx): Promise<RouteAnswer> {
@@ -104,9 +109,9 @@ async function onRoute({ body }: Readonly<RouteRequest>, ctx: Ctx): Promise<Rout
   };
 }
 
-/** Runs the rule by hand, without its trigger. */
-async function onAction(issue: RuleIssue | null, ctx: Ctx) {
-  const summary = await runRule(ctx, triggerOf('manual', null, issue));
+/** Runs the rule by hand, without its trigger. The caller takes the place of the actor of the event. */
+async function onAction(issue: RuleIssue | null, actor: Actor, ctx: Ctx) {
+  const summary = await runRule(ctx, triggerOf('manual', null, { issue, actor }));
   reportLeft(ctx, summary);
   return answerOf(summary);
 }
@@ -139,13 +144,13 @@ export default definePlugin<Scopes, CompiledRule>({
       target: 'issue',
       title: 'Run the rule on an issue',
       limits: { cpuMs },
-      handle: ({ target }, ctx) => onAction(target, ctx),
+      handle: ({ target, caller }, ctx) => onAction(target, caller, ctx),
     },
     start: {
       target: 'none',
       title: 'Run the rule on the issues that it selects',
       limits: { cpuMs },
-      handle: (_, ctx) => onAction(null, ctx),
+      handle: ({ caller }, ctx) => onAction(null, caller, ctx),
     },
   },
   routes: {

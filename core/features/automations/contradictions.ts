@@ -14,7 +14,7 @@ import {
 import { issueFiltering } from '../issues/index.ts';
 import { showsIssue } from './compile.ts';
 import type { RuleRuntime } from './runtime.ts';
-import type { Action, Rule } from './shape.ts';
+import type { Action, Rule, Trigger } from './shape.ts';
 
 /** @throws ApiError validation_failed */
 export function requireConsistent(ctx: Context, rule: Rule, runtime: RuleRuntime): void {
@@ -23,41 +23,49 @@ export function requireConsistent(ctx: Context, rule: Rule, runtime: RuleRuntime
 }
 
 /** @throws ApiError validation_failed if no issue can meet all filters */
-function requirePossible(ctx: Context, { trigger, conditions }: Rule, { filterFields }: RuleRuntime): void {
-  const ofIssues = issueFiltering.fieldsIn(ctx.directory);
-  const ofEvent = trigger.type === 'event' ? filterFields(trigger.event, ctx.directory) : ofIssues;
-  const trees: [at: string, tree: unknown, fields: FilterFields][] = [
-    ...(trigger.type === 'event'
-      ? ([
-          ['trigger.filter', trigger.filter, ofEvent],
-          ['trigger.to', trigger.to, ofEvent],
-        ] as [string, unknown, FilterFields][])
-      : []),
-    ...(trigger.type !== 'event' || showsIssue(trigger.event)
-      ? ([['conditions.issue', conditions.issue, ofIssues]] as [string, unknown, FilterFields][])
-      : []),
-  ];
-  for (const name of ['from', 'to'] as const)
-    if (trigger.type === 'event' && isDeepStrictEqual(trigger[name], {}))
-      throw invalidField(`trigger.${name}`, 'conflict', {
-        why: `Every object matches an empty filter, so no change begins or ends to match it.`,
-        fix: 'Give a condition, such as {"state":"completed"}, or leave this out.',
-      });
-  const tests = trees.flatMap(([at, tree, fields]) => {
-    if (tree === undefined) return [];
-    const filter = parseFilter(tree, fields, at, { wasTaken: true });
-    if (isNever(filter)) throw impossible(at, at, 'It matches nothing.');
-    return conjuncts(filter, fields).map((test) => ({ ...test, at }));
-  });
+function requirePossible(ctx: Context, rule: Rule, runtime: RuleRuntime): void {
+  const tests = testsOf(ctx, rule, runtime);
   for (const [index, one] of tests.entries())
     for (const other of tests.slice(index + 1)) {
       const why = one.field === other.field ? conflictOf(one, other) : null;
       if (why !== null) throw impossible(one.at, other.at, `${one.field}: ${why}`);
     }
-  const { parent } = conditions;
+  const { parent } = rule.conditions;
   const orphan = tests.find((one) => one.field === 'parent' && isNull(one));
   if (orphan && parent && parent.exists !== false)
-    throw impossible(orphan.at, 'conditions.parent', 'parent: one condition requires no value.');
+    throw impossible(orphan.at, 'conditions.parent', `parent: ${noValue}`);
+}
+
+/** Returns the tests that an issue must all meet, each with the path of its filter. */
+function testsOf(
+  ctx: Context,
+  { trigger, conditions }: Rule,
+  { filterFields }: RuleRuntime,
+): readonly (Conjunct & { readonly at: string })[] {
+  const ofIssues = issueFiltering.fieldsIn(ctx.directory);
+  const trees: [at: string, tree: unknown, fields: FilterFields][] = [];
+  if (trigger.type === 'event') {
+    requireSomeTest(trigger);
+    const ofEvent = filterFields(trigger.event, ctx.directory);
+    trees.push(['trigger.filter', trigger.filter, ofEvent], ['trigger.to', trigger.to, ofEvent]);
+  }
+  if (trigger.type !== 'event' || showsIssue(trigger.event))
+    trees.push(['conditions.issue', conditions.issue, ofIssues]);
+  return trees.flatMap(([at, tree, fields]) => {
+    if (tree === undefined) return [];
+    const filter = parseFilter(tree, fields, at, { wasTaken: true });
+    if (isNever(filter)) throw impossible(at, at, 'It matches nothing.');
+    return conjuncts(filter, fields).map((test) => ({ ...test, at }));
+  });
+}
+
+function requireSomeTest(trigger: Extract<Trigger, { type: 'event' }>): void {
+  for (const name of ['from', 'to'] as const)
+    if (isDeepStrictEqual(trigger[name], {}))
+      throw invalidField(`trigger.${name}`, 'conflict', {
+        why: 'Every object matches an empty filter, so no change begins or ends to match it.',
+        fix: 'Give a condition, such as {"state":"completed"}, or leave this out.',
+      });
 }
 
 function impossible(at: string, other: string, why: string) {

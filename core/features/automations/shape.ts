@@ -227,21 +227,28 @@ export function below<T>(at: string, check: () => T, schema?: TSchema): T {
     return check();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error;
-    const known = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
-    const details = error.details.map((detail) => ({
-      ...detail,
-      path: detail.path ? `${at}.${detail.path}` : at,
-      ...(isPlainlyUnknown(detail) && known.length > 0
-        ? { fix: `Remove this name, or use one of ${known.filter((name) => name !== 'type').join(', ')}.` }
-        : {}),
-    }));
-    const named = error.details.findIndex(({ path }) => error.message.startsWith(`${path || 'body'}: `));
-    const [was, is] = [error.details[named], details[named]];
-    const rest = was && error.message.slice((was.path || 'body').length + 2);
-    const words = was?.fix && is?.fix ? rest?.replace(was.fix, () => is.fix!) : rest;
-    const message = is ? `${is.path}: ${words}` : error.message;
-    throw new ApiError('validation_failed', message, { details });
+    throw errorBelow(
+      at,
+      error,
+      Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}),
+    );
   }
+}
+
+function errorBelow(at: string, error: ApiError, names: readonly string[]): ApiError {
+  const known = names.filter((name) => name !== 'type').join(', ');
+  const details = error.details.map((detail) => ({
+    ...detail,
+    path: detail.path ? `${at}.${detail.path}` : at,
+    ...(isPlainlyUnknown(detail) && known !== '' ? { fix: `Remove this name, or use one of ${known}.` } : {}),
+  }));
+  // The message is about one of the fields.
+  const index = error.details.findIndex(({ path }) => error.message.startsWith(`${path || 'body'}: `));
+  const [was, is] = [error.details[index], details[index]];
+  if (!was || !is) return new ApiError('validation_failed', error.message, { details });
+  const words = error.message.slice((was.path || 'body').length + 2);
+  const message = was.fix && is.fix ? words.replace(was.fix, () => is.fix!) : words;
+  return new ApiError('validation_failed', `${is.path}: ${message}`, { details });
 }
 
 /** True for an unknown name of the part itself that resembles no other. */

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { createClock, startApp, type Json, type TestApp } from '../../app.ts';
-import { createIssue, createRule, enabled, getIssue, setHigh, v1 } from './rules.ts';
+import { onCreate, createIssue, createRule, enabled, getIssue, setHigh, v1 } from './rules.ts';
 
 const clock = createClock();
 let app: TestApp;
@@ -171,5 +171,19 @@ test('a paused rule can be simulated, and does not run', async () => {
   const simulated = await app.call('POST', `${v1}/automations/${rule.id}/simulate`, { issue: id });
   expect(simulated.json.effects).toHaveLength(1);
   const run = await app.call('POST', `${v1}/automations/${rule.id}/run`, { issue: id });
-  expect(run.status).toBe(409);
+  expect([run.status, run.json.error.message]).toEqual([
+    409,
+    'The automation is paused: The automation has not been enabled yet. Enable it, then retry.',
+  ]);
+});
+
+test('a run by hand names its caller as the actor of its event', async () => {
+  const { id } = await createIssue(app);
+  const comment = { type: 'comment', body: 'Asked by {{ event.actor.name }} ({{ event.type }})' };
+  const rule = await enabled(app, {
+    trigger: { ...onCreate, filter: { title: 'Another' } },
+    actions: [comment],
+  });
+  const simulated = await app.call('POST', `${v1}/automations/${rule.id}/simulate`, { issue: id });
+  expect(simulated.json.effects[0].values.body.after).toBe('Asked by First key (manual)');
 });

@@ -17,6 +17,7 @@ import { requireActive } from '../installs/mode.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/model.ts';
+import { isRuleId } from '../installs/rules.ts';
 import { inputOfAction } from '../installs/settings.ts';
 import { hostGatewayOf, principalOf, type HostGateway } from '../host-calls/gateway.ts';
 import type { RunEnds } from './answer.ts';
@@ -226,7 +227,7 @@ export async function targetOf(
   if (!outcome.error) return JSON.parse(outcome.body) as unknown;
   if (outcome.error.code === 'not_found')
     throw invalidField(at, 'not_found', {
-      why: `The ${kind} ${id} does not exist, or is not visible to both you and the plugin.`,
+      why: `The ${kind} ${id} does not exist, or is not visible to both you and the ${isRuleId(install.id) ? 'automation' : 'plugin'}.`,
       fix: 'Use another id.',
     });
   throw new ApiError(outcome.error.code, outcome.error.message);

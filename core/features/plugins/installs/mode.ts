@@ -2,6 +2,7 @@
 import type { InstallMode, InstallModes } from './contract.ts';
 import { probationMessage } from '../../automations/index.ts';
 import type { Install } from './model.ts';
+import { isRuleId } from './rules.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
 /** Number of approved runs that end a probation. */
@@ -45,9 +46,12 @@ export function effectiveMode(install: ModeFactors): InstallMode {
 }
 
 /** @throws ApiError conflict */
-export function requireActive({ state, stateReason }: Install): void {
+export function requireActive({ id, state, stateReason }: Install): void {
   if (state === 'active') return;
   // Some reasons end with a period.
   const reason = (stateReason ?? 'no reason was recorded').replace(/\.$/, '');
-  throw new ApiError('conflict', `The plugin is ${state}: ${reason}. Make the plugin active, then retry.`);
+  const words = isRuleId(id)
+    ? `The automation is ${state === 'paused_by_admin' ? 'paused' : state}: ${reason}. Enable it, then retry.`
+    : `The plugin is ${state}: ${reason}. Make the plugin active, then retry.`;
+  throw new ApiError('conflict', words);
 }
