@@ -86,6 +86,23 @@ test('references that templates copy become ids in input for the API, and litera
   });
 });
 
+test('an unknown member of a known object is refused with the nearest one', () => {
+  const members = { issue: ['id', 'title', 'labels'], event: ['type', 'data'] };
+  expect(checkTemplate('{{ issue.titel }}', members)).toBe(
+    'The name "issue.titel" is unknown. Did you mean "title"?',
+  );
+  expect(checkTemplate('{{ event.payload.x }}', members)).toBe(
+    'The name "event.payload" is unknown. Use type or data.',
+  );
+  for (const text of [
+    '{{ issue["title"] }}',
+    '{{ issue.labels.size }}',
+    '{{ issue }}',
+    '{{ event.data.any }}',
+  ])
+    expect([text, checkTemplate(text, members)]).toEqual([text, null]);
+});
+
 describe('the tag', () => {
   for (const tag of [
     ...['for', 'tablerow', 'include', 'render', 'layout', 'block', 'capture', 'cycle', 'increment'],

@@ -136,18 +136,24 @@ function wordOf(name: string): RegExp {
   return new RegExp(name === 'description' ? 'description' : `(?<![.\\w])${name}\\b`);
 }
 
+/** Members of the names whose values have a fixed shape, such as the fields of `issue`. */
+export type KnownMembers = Partial<Record<(typeof names)[number], readonly string[]>>;
+
 /**
  * Checks a text of a rule without rendering it.
  * @returns the error with its correction; null if the text is valid
  */
-export function checkTemplate(text: string): string | null {
+export function checkTemplate(text: string, members: KnownMembers = {}): string | null {
   if (!isTemplate(text)) return null;
   try {
-    const variables = liquidOf().globalVariableSegmentsSync(parseOnce(text));
-    const unknown = variables.map(([first]) => String(first)).find((name) => !isName(name));
-    if (unknown === undefined) return null;
-    const near = nearestName(unknown);
-    return `The name "${unknown}" is unknown. ${near ? `Did you mean "${near}"?` : `Use ${listOf(names)}.`}`;
+    for (const [first, second] of liquidOf().globalVariableSegmentsSync(parseOnce(text))) {
+      const name = String(first);
+      if (!isName(name)) return unknownName(name, name, names);
+      const known = members[name];
+      if (typeof second === 'string' && known && !known.includes(second))
+        return unknownName(`${name}.${second}`, second, known);
+    }
+    return null;
   } catch (error) {
     return reasonOf(error);
   }
@@ -157,7 +163,12 @@ function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
-function isName(name: string): boolean {
+function unknownName(path: string, name: string, among: readonly string[]): string {
+  const near = nearestName(name, among);
+  return `The name "${path}" is unknown. ${near ? `Did you mean "${near}"?` : `Use ${listOf(among)}.`}`;
+}
+
+function isName(name: string): name is (typeof names)[number] {
   return names.some((known) => known === name);
 }
 
@@ -249,8 +260,8 @@ function listOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-function nearestName(unknown: string): string | undefined {
-  const [nearest] = names
+function nearestName(unknown: string, among: readonly string[]): string | undefined {
+  const [nearest] = among
     .map((name) => ({ name, distance: distance(unknown, name) }))
     .toSorted((a, b) => a.distance - b.distance);
   return nearest && nearest.distance <= 2 ? nearest.name : undefined;

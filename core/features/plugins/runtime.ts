@@ -203,7 +203,7 @@ function routesOf(
     ...budgetRoutes(usage),
     ...backfillRoutes(backfills),
     ...actionRoutes(actionWork),
-    ...automationRoutes(createRuleRuntime(attemptDeps, ruleWork, { ...rules, checkTemplate })),
+    ...automationRoutes(createRuleRuntime(attemptDeps, ruleWork, rules)),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),
     trailRoute(undoModels),
@@ -322,10 +322,6 @@ function createWorkers(deps: PluginDeps): PluginWorkers {
   const queues = { runs, schedules, oneTimeJobs, backfills };
   return { ...queues, attemptDeps, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }
-
-/** Loads the template engine on first use, because a start does not need it. */
-const checkTemplate = async (text: string): Promise<string | null> =>
-  (await import('../../../plugins/automations/template.ts')).checkTemplate(text);
 
 /** Returns the ops that follow a change of the state of an install. */
 function stateOpsOf(

@@ -54,7 +54,7 @@ const refused: readonly (readonly [what: string, parts: object, path: string, wo
     'an unknown changed field',
     { trigger: { ...updated, changed: ['prio'] } },
     'trigger.changed.0',
-    'no field prio',
+    'Did you mean priority?',
   ],
   [
     'an unknown action',
@@ -91,6 +91,12 @@ const refused: readonly (readonly [what: string, parts: object, path: string, wo
     ([kind, action, path, words]) =>
       [`an unknown ${kind}`, { actions: [action] }, `actions.0.${path}`, words] as const,
   ),
+  [
+    'a misspelled field in a template',
+    { actions: [{ type: 'comment', body: 'About {{ issue.titel }}' }] },
+    'actions.0.body',
+    'Did you mean "title"?',
+  ],
   [
     'another parent of a sub-issue',
     { actions: [{ type: 'create', issues: [{ title: 'Part', parent: 'ENG-1' }] }] },

@@ -1,4 +1,6 @@
 // Functions of the plugin runtime for the operations of automations.
+import { responseProperties } from '../../../kernel/contract/schemas.ts';
+import { issue } from '../../issues/contract.ts';
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../../kernel/changes/change.ts';
 import type { Context } from '../../../kernel/context.ts';
@@ -64,7 +66,22 @@ interface RuleWork extends ActionWork {
 }
 
 /** Ports other than those of runs. */
-type Checks = Pick<RuleRuntime, 'checkFilter' | 'filterFields' | 'checkTemplate'>;
+type Checks = Pick<RuleRuntime, 'checkFilter' | 'filterFields'>;
+
+/** Members of the objects in templates. Those of `event.data`, `previous` and `webhook` depend on their sender. */
+function templateMembers() {
+  const issueMembers = Object.keys(responseProperties(issue));
+  return {
+    issue: issueMembers,
+    parent: issueMembers,
+    event: ['type', 'data', 'actor'],
+    rule: ['id', 'name'],
+  };
+}
+
+/** Loads the template engine on first use, because a start does not need it. */
+const checkTemplate = async (text: string): Promise<string | null> =>
+  (await import('../../../../plugins/automations/template.ts')).checkTemplate(text, templateMembers());
 
 export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Checks): RuleRuntime {
   const installOf = async (ctx: Context, automation: Automation): Promise<Install> => {
@@ -76,6 +93,7 @@ export function createRuleRuntime(deps: AttemptDeps, work: RuleWork, checks: Che
   };
   return {
     ...checks,
+    checkTemplate,
     async actionScopes({ scope }, plugin, action) {
       const install = await deps.registry.activePlugin(scope, plugin);
       return install && declared(install.manifest.actions, action) ? install.grant : undefined;

@@ -8,6 +8,8 @@ test('a typo finds the intended name, case-insensitively', () => {
   expect(nearest('Comment.Add', known)).toBe('comment.added');
   expect(nearest('bugs', known)).toBe('bug');
   expect(nearest('bgu', known)).toBe('bug');
+  expect(nearest('prio', ['position', 'priority'])).toBe('priority');
+  expect(nearest('pr', ['position', 'priority'])).toBeUndefined();
 });
 
 test('a dissimilar name finds nothing, and neither does a name that is too long to compare', () => {

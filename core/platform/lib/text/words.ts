@@ -59,19 +59,24 @@ const lengthMax = 100;
 /** Letters per allowed typo. Names of three to five letters may have one: `not` does not match `nope`. */
 const lettersPerTypo = 3;
 
-/** @returns the closest of `known`, ignoring case; undefined if none is close enough */
+/** Minimum length of a beginning that stands for a whole name, such as `prio` for `priority`. */
+const beginningMin = 3;
+
+/** @returns the closest of `known`, or the first that begins with the input, ignoring case; undefined if none is close enough */
 export function nearest(input: string, known: Iterable<string>): string | undefined {
   if (input.length > lengthMax) return undefined;
   const wanted = input.toLowerCase();
   let best: string | undefined;
   let least = Infinity;
+  let longer: string | undefined;
   for (const name of known) {
     if (name.length > lengthMax) continue;
+    if (wanted.length >= beginningMin && name.toLowerCase().startsWith(wanted)) longer ??= name;
     const apart = typosBetween(wanted, name.toLowerCase());
     const allowed = Math.floor(Math.max(wanted.length, name.length) / lettersPerTypo);
     if (apart < least && apart <= allowed) [best, least] = [name, apart];
   }
-  return best;
+  return best ?? longer;
 }
 
 /** Counts two swapped neighbors as one typo, because that typo is the most frequent. */
