@@ -316,7 +316,7 @@ export function cutText(text: string): string {
 type ObjectData = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a name such as `ENG-18`, `ENG-18 blocks ENG-19` or `Ada`; null for an object without a name.
+ * Returns a name such as `ENG-18`, `ENG-18 blocks ENG-19` or `Ada`, also for her subscription; null for an object without a name.
  * @param eventData data of the event that the change would emit
  */
 export function nameOf(change: Change, eventData: ObjectData): string | null {
@@ -328,7 +328,8 @@ export function nameOf(change: Change, eventData: ObjectData): string | null {
       String(own.type).replaceAll('_', ' '),
       issueName(own.issue as ObjectData),
     ].join(' ');
-  const name = [own.name, own.key, own.tag, own.emoji].find(isText);
+  const { member } = own as { readonly member?: { readonly name?: unknown } | null };
+  const name = [own.name, own.key, own.tag, own.emoji, member?.name].find(isText);
   return name ?? (isText(own.title) ? quoted(own.title) : null);
 }
 

@@ -165,6 +165,15 @@ test('a rule runs by hand on an issue, and a simulation shows its effects withou
   expect((await getIssue(app, id)).priority).toBe('high');
 });
 
+test('an effect on the subscription of a member names the member', async () => {
+  const { id } = await createIssue(app);
+  const { json: ana } = await app.call('POST', `${v1}/members`, { name: 'Ana', role: 'member' });
+  const actions = [{ type: 'subscribe', members: [ana.id] }];
+  const rule = await createRule(app, { trigger: { type: 'manual' }, actions });
+  const simulated = await app.call('POST', `${v1}/automations/${rule.id}/simulate`, { issue: id });
+  expect(simulated.json.effects).toMatchObject([{ kind: 'subscriber', action: 'create', name: 'Ana' }]);
+});
+
 test('a paused rule can be simulated, and does not run', async () => {
   const { id } = await createIssue(app);
   const rule = await createRule(app, { trigger: { type: 'manual' } });
