@@ -100,9 +100,8 @@ async function compareIn(call: TestApp['call'], team: string, at: number): Promi
       name: `Rule ${rules.length}`,
       trigger: one,
       mode: 'simulate',
-      actions: [{ type: 'add', field: 'labels', values: [] }],
+      actions: [{ type: 'comment', body: 'Seen' }],
     };
-    body.actions = [{ type: 'comment', body: 'Seen' }] as never;
     const created = await call('POST', `${v1}/automations`, body);
     // Conditions that contradict each other are refused.
     if (created.status === 422) continue;
@@ -111,7 +110,6 @@ async function compareIn(call: TestApp['call'], team: string, at: number): Promi
     expect(status).toBe(200);
     rules.push({ id: created.json.id, trigger: one });
   }
-  const since = await app.lastSequence();
   const changes = fc.sample(values, { seed: seed + at, numRuns: changesEach });
   const ids: string[] = [];
   for (const [index, change] of changes.entries()) {
@@ -126,7 +124,7 @@ async function compareIn(call: TestApp['call'], team: string, at: number): Promi
     if (isNew) ids.push(json.id);
   }
   await app.settled();
-  const events = await eventsAfter(call, since);
+  const events = await issueEvents(call);
   let started = 0;
   for (const rule of rules) {
     const wanted = events
@@ -139,9 +137,9 @@ async function compareIn(call: TestApp['call'], team: string, at: number): Promi
   return started;
 }
 
-async function eventsAfter(call: TestApp['call'], since: number): Promise<Json[]> {
+async function issueEvents(call: TestApp['call']): Promise<Json[]> {
   const all: Json[] = [];
-  for (let after = since, more = true; more;) {
+  for (let after = 0, more = true; more;) {
     const { data, pageInfo } = (await call('GET', `${v1}/events?limit=100&after=${after}`)).json;
     all.push(...data.filter(({ type }: Json) => type === 'issue.created' || type === 'issue.updated'));
     after = data.at(-1)?.sequence ?? after;
