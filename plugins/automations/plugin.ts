@@ -93,20 +93,19 @@ async function onDue({ data, scheduledAt }: ScheduledEvent, ctx: Ctx): Promise<v
   reportLeft(ctx, await runRule(ctx, triggerOf('unchanged', { scheduledAt }, { issue })));
 }
 
+const jsonHeaders = { 'content-type': 'application/json' };
+
 async function onRoute({ body }: Readonly<RouteRequest>, ctx: Ctx): Promise<RouteAnswer> {
   let webhook: unknown;
   try {
     webhook = JSON.parse(body);
   } catch {
-    return { status: 400, body: 'The body must be JSON.' };
+    const error = { code: 'malformed_request', message: 'The body is not JSON. Send a JSON value.' };
+    return { status: 400, headers: jsonHeaders, body: JSON.stringify({ error }) };
   }
   const summary = await runRule(ctx, { ...triggerOf('webhook', webhook), webhook });
   reportLeft(ctx, summary);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(answerOf(summary)),
-  };
+  return { status: 200, headers: jsonHeaders, body: JSON.stringify(answerOf(summary)) };
 }
 
 /** Runs the rule by hand, without its trigger. The caller takes the place of the actor of the event. */

@@ -217,7 +217,11 @@ test('a signed request starts the rule with its JSON body, and other bodies are 
     { acted: [one.identifier], skipped: [], left: [] },
   ]);
   expect((await ok('GET', `/issues/${one.id}/comments`)).data[0].body).toBe('Build 7 failed.');
-  expect((await send('build 7')).status).toBe(400);
+  const refused = await send('build 7');
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { code: 'malformed_request' } },
+  ]);
 });
 
 describe('http', () => {
