@@ -100,6 +100,24 @@ test('a change of a field is shown in words, applied as a new revision, and star
   expect(await automations()).toMatchObject([{ state: 'paused', revision: 3 }]);
 }, 60_000);
 
+test('a rule on probation is shown, and --no-probation ends the probation of a rule that is otherwise equal', async () => {
+  put('urgent.yaml', urgent);
+  await rules('apply', folder, '--yes');
+  expect((await rules('plan', folder)).out).toBe(
+    'No differences.\nOn probation until people approve more runs, or until applied with --no-probation: Urgent crashes (20 runs)\n',
+  );
+  put('urgent.yaml', `${urgent}enabled: true\n`);
+  const enabled = await rules('apply', folder, '--yes', '--no-probation');
+  expect(enabled.out).toEndWith('  active\n');
+  expect(await automations()).toMatchObject([{ state: 'active', revision: 1, probation: null }]);
+  const [{ id }] = await automations();
+  await app.call('PATCH', `${v1}/automations/${id}`, { probation: true });
+  const ended = await rules('apply', folder, '--yes', '--no-probation');
+  expect(ended.out).toMatch(/^changed {2}\S+urgent\.yaml {2}atm_\w+ {2}active\n$/);
+  expect(await automations()).toMatchObject([{ state: 'active', revision: 1, probation: null }]);
+  expect((await rules('apply', folder, '--yes', '--no-probation')).out).toBe('No differences.\n');
+}, 60_000);
+
 test('pull writes one file per automation, is idempotent, and leaves comments and other files', async () => {
   put('urgent.yaml', urgent);
   put('notes.txt', 'mine');

@@ -41,7 +41,10 @@ export function addRules(program: Command, folder: string): void {
       ),
   )
     .option('--delete', 'delete automations that no file describes')
-    .option('--no-probation', 'let new and changed rules write at once, without 20 approved runs first')
+    .option(
+      '--no-probation',
+      'let the rules of the files write at once, without 20 approved runs first; also ends a probation that has begun',
+    )
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (dir: string, options: ApplyOptions) =>
       (await import('../rules/apply.ts')).apply(dir, options, folder),

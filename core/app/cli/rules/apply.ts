@@ -25,7 +25,10 @@ interface Applied extends Summary {
 /** @param folder where relative paths begin */
 export async function apply(dir: string, options: ApplyOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const planned = await planOf(call, readFilled(dir, folder), options.delete === true);
+  const planned = await planOf(call, readFilled(dir, folder), {
+    deletes: options.delete === true,
+    endsProbation: options.probation === false,
+  });
   if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned, options.probation);
   const applied: Applied[] = [];
   for (const step of planned.steps)
@@ -36,16 +39,18 @@ export async function apply(dir: string, options: ApplyOptions, folder: string):
     }
   const others = planned.others.map(({ id, name }) => ({ id, name }));
   printResult({ steps: applied, others }, options, (shown) =>
-    (shown.steps.length === 0 ? planLines(shown) : shown.steps.map(lineOf)).join('\n'),
+    (shown.steps.length === 0 ? planLines({ ...shown, onProbation: [] }) : shown.steps.map(lineOf)).join(
+      '\n',
+    ),
   );
 }
 
-async function confirmPlan({ steps, others }: Plan, probation?: boolean): Promise<void> {
+async function confirmPlan({ steps, ...rest }: Plan, probation?: boolean): Promise<void> {
   const shown = steps.map((step) => ({
     ...summaryOf(step),
     ...(probation === false ? { startsProbation: false } : {}),
   }));
-  for (const line of planLines({ steps: shown, others })) say(line);
+  for (const line of planLines({ steps: shown, ...rest })) say(line);
   await confirm(`Apply ${counted(steps.length, 'change')}?`);
 }
 

@@ -41,6 +41,22 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** Automations that no file describes and that are not deleted. */
   readonly others: readonly Automation[];
+  /** Automations of the files that only propose their changes, and remain so. */
+  readonly onProbation: readonly Trial[];
+}
+
+interface Trial {
+  readonly id: string;
+  readonly name: string;
+  /** Number of runs that people still have to approve. */
+  readonly runsLeft: number;
+}
+
+interface PlanTerms {
+  /** True to delete the automations that no file describes. */
+  readonly deletes: boolean;
+  /** True to end the probation of each automation that a file describes. */
+  readonly endsProbation: boolean;
 }
 
 const daysMax = 365;
@@ -49,18 +65,24 @@ const daysMax = 365;
 export async function plan(dir: string, options: PlanOptions, folder: string): Promise<void> {
   const days = wholeNumber('--days', options.days, 1, daysMax);
   const call = connect(options);
-  const planned = await planOf(call, readFilled(dir, folder), options.delete === true);
+  const terms = { deletes: options.delete === true, endsProbation: false };
+  const planned = await planOf(call, readFilled(dir, folder), terms);
   const backtests: (string | null)[] = [];
   for (const step of planned.steps)
     backtests.push(options.backtest === false ? null : await backtestOf(call, step, days));
   const shown = planned.steps.map((step, at) => ({ ...summaryOf(step), backtest: backtests[at] ?? null }));
   const others = planned.others.map(({ id, name }) => ({ id, name }));
-  printResult({ steps: shown, others }, options, (result) => planLines(result).join('\n'));
+  const { onProbation } = planned;
+  printResult({ steps: shown, others, onProbation }, options, (result) => planLines(result).join('\n'));
   if (planned.steps.length > 0) process.exitCode = exitCodes.usage;
 }
 
 /** Compares files with the server, and checks each change without writing. @throws CommandError naming the files */
-export async function planOf(call: Call, files: readonly RuleFile[], deletes: boolean): Promise<Plan> {
+export async function planOf(
+  call: Call,
+  files: readonly RuleFile[],
+  { deletes, endsProbation }: PlanTerms,
+): Promise<Plan> {
   const automations = await readAll<Automation>(call, '/automations');
   const problems: string[] = [];
   const matched = new Set<string>();
@@ -78,19 +100,33 @@ export async function planOf(call: Call, files: readonly RuleFile[], deletes: bo
     if (found.length > 1 || (!automation && rule.id !== undefined)) return [];
     if (!automation) return [{ does: 'create', file, rule }];
     matched.add(automation.id);
-    const differences = differencesOf(rule, automation);
+    const differences = [
+      ...differencesOf(rule, automation),
+      ...(endsProbation ? probationDifference(automation) : []),
+    ];
     return differences.length === 0 ? [] : [{ does: 'change', file, rule, automation, differences }];
   });
   for (const step of steps) problems.push(...(await problemsOf(call, step)));
   requireNone(problems);
   const others = automations.filter(({ id }) => !matched.has(id));
+  const onProbation = endsProbation ? [] : automations.filter(({ id }) => matched.has(id)).flatMap(trialOf);
   return deletes
     ? {
         steps: [...steps, ...others.map((automation) => ({ does: 'delete' as const, automation }))],
         others: [],
+        onProbation,
       }
-    : { steps, others };
+    : { steps, others, onProbation };
 }
+
+const trialOf = ({ id, name, probation }: Automation): Trial[] =>
+  probation ? [{ id, name, runsLeft: probation.runsLeft }] : [];
+
+/** Path of the difference that ends a probation. No file has the key. */
+const probationPath = 'probation';
+
+const probationDifference = ({ probation }: Automation): Difference[] =>
+  probation ? [{ path: probationPath, before: counted(probation.runsLeft, 'run') }] : [];
 
 /** Sends a write in the mode `simulate`, so that nothing is written if any file is wrong. */
 async function problemsOf(call: Call, step: Step): Promise<string[]> {
@@ -115,8 +151,9 @@ export function writeOf(
     return ['POST', '/automations', issues === null ? body : fields];
   }
   const changed = new Set(step.differences.map(({ path }) => path.split('.', 1)[0]));
-  const body = Object.entries(fields).filter(([key]) => changed.has(key));
-  return ['PATCH', `/automations/${step.automation.id}`, Object.fromEntries(body)];
+  const body = Object.fromEntries(Object.entries(fields).filter(([key]) => changed.has(key)));
+  const ending = changed.has(probationPath) ? { probation: false } : {};
+  return ['PATCH', `/automations/${step.automation.id}`, { ...body, ...ending }];
 }
 
 /** Returns a rule with the parts that a file may leave out. */
@@ -251,9 +288,11 @@ const shownMax = 100;
 export function planLines({
   steps,
   others,
+  onProbation,
 }: {
   readonly steps: readonly (Summary & { readonly backtest?: string | null })[];
   readonly others: readonly { readonly name: string }[];
+  readonly onProbation: readonly Trial[];
 }): string[] {
   return [
     ...(steps.length === 0 ? ['No differences.'] : []),
@@ -266,8 +305,15 @@ export function planLines({
     ...(others.length === 0
       ? []
       : [`Not in the folder, and deleted only with --delete: ${others.map(({ name }) => name).join(', ')}`]),
+    ...(onProbation.length === 0
+      ? []
+      : [
+          `On probation until people approve more runs, or until applied with --no-probation: ${onProbation.map(trialText).join(', ')}`,
+        ]),
   ];
 }
+
+const trialText = ({ name, runsLeft }: Trial): string => `${name} (${counted(runsLeft, 'run')})`;
 
 function differenceText({ path, before, after }: Difference): string {
   if (before === undefined) return `${path}: add ${display(after)}`;
