@@ -19,6 +19,8 @@ interface Effect {
 
 export interface Run {
   id: string;
+  /** Id of the install or automation. */
+  pluginId: string;
   handler: string;
   status: (typeof openStatuses)[number] | (typeof doneStatuses)[number] | 'dead' | 'canceled';
   /** The budget for which it waits. */

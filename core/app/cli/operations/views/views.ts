@@ -15,6 +15,7 @@ const delivery: View = async (value) => (await import('./deliveries.ts')).delive
 const plugin: View = async (value) => (await import('./plugins.ts')).pluginView(value);
 
 export const views: Readonly<Record<string, View>> = {
+  'automations.run': run,
   'boards.cards': async (value) => (await import('./issues.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
