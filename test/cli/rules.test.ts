@@ -232,6 +232,33 @@ test('errors name the file and the path, and nothing is written if any file is w
   expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('rules pull')]);
 }, 60_000);
 
+test('a key that a file gives twice is refused with both lines, and texts that look like keys are not', async () => {
+  put('a.yaml', `${urgent}actions:\n  - { type: set, fields: { priority: low } }\n`);
+  put('b.yaml', urgent.replace('title:', 'title: { contains: boom }, "title":'));
+  put('c.yaml', urgent.replace('priority: urgent }', "priority: urgent, 'priority': low }"));
+  const refused = await rules('plan', folder);
+  expect(refused.err).toContain(
+    `${folder}/a.yaml: actions: Line 9 repeats the key of line 7. Keep one of them.`,
+  );
+  expect(refused.err).toContain(
+    `${folder}/b.yaml: trigger.filter.title: Line 6 has the key twice. Keep one of them.`,
+  );
+  expect(refused.err).toContain(`${folder}/c.yaml: actions.0.fields.priority: Line 8 has the key twice.`);
+  for (const name of ['b.yaml', 'c.yaml']) rmSync(`${folder}/${name}`);
+  put(
+    'a.yaml',
+    `${urgent.replace('first.', 'first.\n  name: no key\n  name: no key')}  # type: set\n  - { type: comment, body: 'type: a, type: b' }
+  - type: comment
+    body: "type: a, type: b"
+  - type: comment
+    body: |
+      type: a
+      type: b
+`,
+  );
+  expect((await rules('apply', folder, '--yes')).out).toStartWith('created  ');
+}, 60_000);
+
 test('apply asks before it writes, and refuses without a terminal', async () => {
   put('urgent.yaml', urgent);
   const refused = await rules('apply', folder);

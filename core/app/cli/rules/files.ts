@@ -5,6 +5,7 @@ import schema from '../../../../docs/automations/rule.schema.json';
 import { inOneLine } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { CommandError } from '../lib/output.ts';
+import { requireUniqueKeys } from './duplicates.ts';
 
 /** Rule as a file describes it. Absent `description`, `enabled`, `mode` and `stepDown` leave those of the server. */
 export interface FileRule {
@@ -89,6 +90,7 @@ export function requireNone([first, ...others]: readonly string[]): void {
 /** @throws Error */
 function ruleIn(text: string): FileRule {
   const value = parsed(text);
+  requireUniqueKeys(text);
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new Error('The file must be a YAML mapping with name, trigger and actions.');
   requireQuotedTemplates(value);
