@@ -45,7 +45,8 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   for (const title of ['A crash', 'A typo']) await app.call('POST', `${v1}/issues`, { team: 'ENG', title });
   await app.settled();
   const planned = await rules('plan', folder);
-  expect(planned.code).toBe(2);
+  expect(planned.code).toBe(3);
+  expect((await rules('plan', folder, '--no-such-flag')).code).toBe(2);
   expect(planned.out).toContain(`create  ${folder}/urgent.yaml  Urgent crashes\n`);
   expect(planned.out).toMatch(
     /In the last 90 days with \d+ events it would have run 1 time: change priority 1 time \(nobody changed it later\)\.\n/,
@@ -72,7 +73,7 @@ test('a change of a field is shown in words, applied as a new revision, and star
   put('urgent.yaml', `${urgent.replace('priority: urgent', 'priority: high, estimate: 3')}enabled: true\n`);
   const planned = await rules('plan', folder, '--no-backtest', '--json');
   expect([planned.code, planned.json.steps[0].differences]).toEqual([
-    2,
+    3,
     [
       { path: 'actions.0.fields.priority', before: 'urgent', after: 'high' },
       { path: 'actions.0.fields.estimate', after: 3 },

@@ -24,7 +24,7 @@ export function addRules(program: Command, folder: string): void {
     rules
       .command('plan <dir>')
       .description(
-        'show how the automations differ from a folder; exits with 0 for no difference, and 2 otherwise',
+        'show how the automations differ from a folder; exits with 0 for no difference, and with 3 for some',
       ),
   )
     .option('--delete', 'include automations that no file describes, as `apply --delete` deletes them')

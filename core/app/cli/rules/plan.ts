@@ -74,7 +74,7 @@ export async function plan(dir: string, options: PlanOptions, folder: string): P
   const others = planned.others.map(({ id, name }) => ({ id, name }));
   const { onProbation } = planned;
   printResult({ steps: shown, others, onProbation }, options, (result) => planLines(result).join('\n'));
-  if (planned.steps.length > 0) process.exitCode = exitCodes.usage;
+  if (planned.steps.length > 0) process.exitCode = exitCodes.differences;
 }
 
 /** Compares files with the server, and checks each change without writing. @throws CommandError naming the files */
