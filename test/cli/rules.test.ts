@@ -194,6 +194,36 @@ test('automations without a file are deleted only with --delete, and an empty fo
   expect((await automations()).map(({ name }) => name)).toEqual(['Renamed']);
 }, 60_000);
 
+test('a rule under another name is planned as new, with a hint how to rename the old one', async () => {
+  put('urgent.yaml', urgent);
+  await rules('apply', folder, '--yes');
+  const [{ id }] = await automations();
+  put('urgent.yaml', urgent.replace('Urgent crashes', 'Crashes first'));
+  const hint = `“Crashes first” may be “Urgent crashes” under another name (${folder}/urgent.yaml); add \`id: ${id}\` to the file to rename it.\n`;
+  const planned = await rules('plan', folder, '--no-backtest');
+  expect(planned.out).toContain(hint);
+  const text = read('urgent.yaml');
+  put('other.yaml', urgent.replace('Urgent crashes', 'Another'));
+  expect((await rules('plan', folder, '--no-backtest')).out).not.toContain('under another name');
+  rmSync(`${folder}/other.yaml`);
+  put('urgent.yaml', `id: ${id}\n${text}`);
+  expect((await rules('plan', folder, '--no-backtest')).out).toContain(
+    'name: "Urgent crashes" → "Crashes first"\n',
+  );
+  put('urgent.yaml', text);
+  const applied = await rules('apply', folder, '--yes');
+  expect([applied.out, applied.err]).toEqual([
+    expect.stringMatching(/^created /),
+    expect.stringContaining(hint),
+  ]);
+  for (const one of await automations()) await app.call('DELETE', `${v1}/automations/${one.id}`);
+  const left = await rules('pull', folder, '--delete');
+  expect(left.out).toContain(
+    `${folder}/urgent.yaml has no id, and not one automation has its name. Apply the file, or delete it.\n`,
+  );
+  expect(existsSync(`${folder}/urgent.yaml`)).toBe(true);
+}, 60_000);
+
 test('errors name the file and the path, and nothing is written if any file is wrong', async () => {
   put('a.yaml', urgent);
   put('b.yaml', urgent.replace('Urgent crashes', 'B').replace('priority', 'prioity'));

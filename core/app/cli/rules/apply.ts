@@ -1,11 +1,21 @@
 // `tatami rules apply DIR`: makes the automations of the server those of a folder.
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
+import { printable } from '../../../platform/lib/text/printable.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { CommandError, printResult, say } from '../lib/output.ts';
 import { confirm } from '../lib/question.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { readFilled, type Automation } from './files.ts';
-import { planLines, planOf, summaryOf, writeOf, type Plan, type Step, type Summary } from './plan.ts';
+import {
+  planLines,
+  planOf,
+  renameText,
+  summaryOf,
+  writeOf,
+  type Plan,
+  type Step,
+  type Summary,
+} from './plan.ts';
 
 export interface ApplyOptions extends RemoteOptions {
   /** Deletes the automations that no file describes. */
@@ -30,6 +40,7 @@ export async function apply(dir: string, options: ApplyOptions, folder: string):
     endsProbation: options.probation === false,
   });
   if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned, options.probation);
+  else for (const rename of planned.renames) say(printable(renameText(rename)));
   const applied: Applied[] = [];
   for (const step of planned.steps)
     try {
@@ -39,9 +50,10 @@ export async function apply(dir: string, options: ApplyOptions, folder: string):
     }
   const others = planned.others.map(({ id, name }) => ({ id, name }));
   printResult({ steps: applied, others }, options, (shown) =>
-    (shown.steps.length === 0 ? planLines({ ...shown, onProbation: [] }) : shown.steps.map(lineOf)).join(
-      '\n',
-    ),
+    (shown.steps.length === 0
+      ? planLines({ ...shown, onProbation: [], renames: [] })
+      : shown.steps.map(lineOf)
+    ).join('\n'),
   );
 }
 

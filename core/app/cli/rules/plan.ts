@@ -43,6 +43,15 @@ export interface Plan {
   readonly others: readonly Automation[];
   /** Automations of the files that only propose their changes, and remain so. */
   readonly onProbation: readonly Trial[];
+  readonly renames: readonly Rename[];
+}
+
+/** New rule that is probably an automation under another name. */
+interface Rename {
+  readonly file: string;
+  readonly name: string;
+  readonly id: string;
+  readonly before: string;
 }
 
 interface Trial {
@@ -72,8 +81,10 @@ export async function plan(dir: string, options: PlanOptions, folder: string): P
     backtests.push(options.backtest === false ? null : await backtestOf(call, step, days));
   const shown = planned.steps.map((step, at) => ({ ...summaryOf(step), backtest: backtests[at] ?? null }));
   const others = planned.others.map(({ id, name }) => ({ id, name }));
-  const { onProbation } = planned;
-  printResult({ steps: shown, others, onProbation }, options, (result) => planLines(result).join('\n'));
+  const { onProbation, renames } = planned;
+  printResult({ steps: shown, others, onProbation, renames }, options, (result) =>
+    planLines(result).join('\n'),
+  );
   if (planned.steps.length > 0) process.exitCode = exitCodes.differences;
 }
 
@@ -110,14 +121,25 @@ export async function planOf(
   requireNone(problems);
   const others = automations.filter(({ id }) => !matched.has(id));
   const onProbation = endsProbation ? [] : automations.filter(({ id }) => matched.has(id)).flatMap(trialOf);
-  return deletes
-    ? {
-        steps: [...steps, ...others.map((automation) => ({ does: 'delete' as const, automation }))],
-        others: [],
-        onProbation,
-      }
-    : { steps, others, onProbation };
+  const renames = renamesOf(steps, others);
+  const deleted = deletes ? others.map((automation) => ({ does: 'delete' as const, automation })) : [];
+  return { steps: [...steps, ...deleted], others: deletes ? [] : others, onProbation, renames };
 }
+
+/** A name alone cannot tell a new rule from a renamed one; an equal trigger with equal actions suggests a renamed one. */
+function renamesOf(steps: readonly Step[], others: readonly Automation[]): Rename[] {
+  const created = steps.filter((step) => step.does === 'create');
+  const isSame = ({ rule }: (typeof created)[number], { trigger, actions }: Automation): boolean =>
+    isDeepStrictEqual([rule.trigger, rule.actions], [trigger, actions]);
+  return created.flatMap((step): Rename[] => {
+    const [found, ...further] = others.filter((automation) => isSame(step, automation));
+    if (!found || further.length > 0 || created.filter((one) => isSame(one, found)).length > 1) return [];
+    return [{ file: step.file, name: step.rule.name, id: found.id, before: found.name }];
+  });
+}
+
+export const renameText = ({ file, name, id, before }: Rename): string =>
+  `“${name}” may be “${before}” under another name (${file}); add \`id: ${id}\` to the file to rename it.`;
 
 const trialOf = ({ id, name, probation }: Automation): Trial[] =>
   probation ? [{ id, name, runsLeft: probation.runsLeft }] : [];
@@ -289,10 +311,12 @@ export function planLines({
   steps,
   others,
   onProbation,
+  renames,
 }: {
   readonly steps: readonly (Summary & { readonly backtest?: string | null })[];
   readonly others: readonly { readonly name: string }[];
   readonly onProbation: readonly Trial[];
+  readonly renames: readonly Rename[];
 }): string[] {
   return [
     ...(steps.length === 0 ? ['No differences.'] : []),
@@ -302,6 +326,7 @@ export function planLines({
       ...(startsProbation ? [indent + probationText] : []),
       ...(backtest === null ? [] : [indent + backtest]),
     ]),
+    ...renames.map(renameText),
     ...(others.length === 0
       ? []
       : [`Not in the folder, and deleted only with --delete: ${others.map(({ name }) => name).join(', ')}`]),

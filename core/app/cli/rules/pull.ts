@@ -47,20 +47,29 @@ export async function pull(dir: string, options: PullOptions, folder: string): P
     ...deleted.map(({ path, rule }): Pulled => ({ file: path, id: rule.id!, result: 'deleted' })),
   ];
   const left = gone.filter((file) => !deleted.includes(file)).map(({ path }) => path);
-  printResult({ files: results, left }, options, (shown) => linesOf(shown).join('\n'));
+  // Such a file is as likely a new rule as one of a deleted automation, so no flag deletes it.
+  const unmatched = before
+    .filter(({ path, rule }) => rule.id === undefined && !pulled.some(({ file }) => file === path))
+    .map(({ path }) => path);
+  printResult({ files: results, left, unmatched }, options, (shown) => linesOf(shown).join('\n'));
 }
 
 function linesOf({
   files,
   left,
+  unmatched,
 }: {
   readonly files: readonly Pulled[];
   readonly left: readonly string[];
+  readonly unmatched: readonly string[];
 }): string[] {
   return [
     ...(files.length === 0 ? ['The server has no automations.'] : []),
     ...files.map(({ file, result }) => `${result}  ${file}`),
     ...left.map((file) => `The automation of ${file} no longer exists. Delete the file, or use --delete.`),
+    ...unmatched.map(
+      (file) => `${file} has no id, and not one automation has its name. Apply the file, or delete it.`,
+    ),
   ];
 }
 
