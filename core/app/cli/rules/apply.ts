@@ -6,16 +6,8 @@ import { CommandError, printResult, say } from '../lib/output.ts';
 import { confirm } from '../lib/question.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { readFilled, type Automation } from './files.ts';
-import {
-  planLines,
-  planOf,
-  renameText,
-  summaryOf,
-  writeOf,
-  type Plan,
-  type Step,
-  type Summary,
-} from './plan.ts';
+import { planLines, renameText, summaryOf, type Summary } from './lines.ts';
+import { planOf, writeOf, type Plan, type Step } from './steps.ts';
 
 export interface ApplyOptions extends RemoteOptions {
   /** Deletes the automations that no file describes. */

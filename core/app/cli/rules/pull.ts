@@ -7,7 +7,7 @@ import { readAll } from '../lib/pages.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { writeOutputFile } from '../lib/write-file.ts';
 import { readRules, schemaFile, slugOf, textOf, type Automation, type RuleFile } from './files.ts';
-import { differencesOf } from './plan.ts';
+import { differencesOf } from './steps.ts';
 
 export interface PullOptions extends RemoteOptions {
   /** Deletes files of automations that no longer exist. */
