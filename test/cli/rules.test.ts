@@ -263,6 +263,25 @@ test('errors name the file and the path, and nothing is written if any file is w
   expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('rules pull')]);
 }, 60_000);
 
+test('missing scopes are reported with each file that needs them', async () => {
+  const scopes = ['automations:read', 'automations:write', 'issues:read', 'issues:write'];
+  const { status, json } = await app.call('POST', `${v1}/api-keys`, { name: 'Rules', scopes });
+  expect(status).toBe(201);
+  const comment = (name: string): string =>
+    urgent.replace('Urgent crashes', name).replace('set, fields: { priority: urgent }', 'comment, body: Hi');
+  put('a.yaml', comment('A'));
+  put('b.yaml', urgent);
+  put('c.yaml', comment('C'));
+  const env = { TATAMI_SERVER: app.url, TATAMI_TOKEN: json.key };
+  const planned = await tatami(['rules', 'plan', folder], env);
+  expect([planned.code, planned.err]).toEqual([1, expect.stringContaining('comments:write')]);
+  expect(planned.err).toContain(`${folder}/a.yaml: `);
+  expect(planned.err).toContain(`${folder}/c.yaml: `);
+  expect(planned.err).not.toContain('b.yaml');
+  const unknown = await tatami(['rules', 'plan', folder], { ...env, TATAMI_TOKEN: 'tat_wrong' });
+  expect(unknown.code).toBe(4);
+}, 60_000);
+
 test('a key that a file gives twice is refused with both lines, and texts that look like keys are not', async () => {
   put('a.yaml', `${urgent}actions:\n  - { type: set, fields: { priority: low } }\n`);
   put('b.yaml', urgent.replace('title:', 'title: { contains: boom }, "title":'));
