@@ -44,3 +44,70 @@ test('a run by hand exits with 0 only if it succeeds', async () => {
   const json = await run('automations', 'run', 'Label', '--issue', identifier, '--json');
   expect([json.code, json.json.status]).toEqual([1, 'dead']);
 }, 60_000);
+
+const comment = { type: 'comment', body: 'Hello {{ issue.title }}\n\n**Bye**' };
+
+test('a simulation, a run and its backtest show the effects', async () => {
+  const { identifier } = await newIssue('See effects');
+  await newRule('Effects', [{ type: 'set', fields: { priority: 'high' } }, comment], {
+    trigger: { type: 'event', event: 'issue.created', filter: { title: { contains: 'effects' } } },
+  });
+  const effects = `update issue ${identifier}
+  priority: "none" → "high"
+create comment on ${identifier}
+  Hello See effects
+
+  **Bye**
+`;
+  expect((await run('automations', 'simulate', 'Effects', '--issue', identifier)).out).toBe(effects);
+  const backtest = (await app.call('GET', `${v1}/backtests`)).json.data[0];
+  await app.settled();
+  const tried = (await run('backtests', 'show', backtest.id)).out;
+  expect(tried).toMatch(/ {2}priority: "none" → "high" {3}no later change\nwould comment create × 1\n/);
+  expect(tried).toContain(`  on ${identifier}:\n    Hello See effects\n\n    **Bye**\n`);
+  const done = await run('automations', 'run', 'Effects', '--issue', identifier);
+  expect(done.out).toMatch(
+    /\n {2}applied: update issue iss_\w+ \(priority\)\n {2}applied: create comment cmt_/,
+  );
+  const [, id] = / {2}(run_\w+) /.exec(done.out)!;
+  expect((await run('runs', 'show', id!)).out).toBe(done.out);
+}, 60_000);
+
+test('a rule that would do nothing says so, and why', async () => {
+  const { identifier } = await newIssue('Untouched');
+  await newRule('Nothing', [comment], {
+    conditions: { issue: { priority: 'urgent' } },
+    trigger: { type: 'event', event: 'issue.updated' },
+  });
+  await app.settled();
+  expect((await run('automations', 'simulate', 'Nothing', '--issue', identifier)).out).toBe(
+    `It would change nothing.\ninfo  Skipped ${identifier}: the issue does not match.\n`,
+  );
+  const backtest = (await app.call('GET', `${v1}/backtests`)).json.data[0];
+  expect((await run('backtests', 'show', backtest.id)).out).toContain('\nIt would change nothing.\n');
+}, 60_000);
+
+test('health shows the facts of its page', async () => {
+  const label = await created('/labels', { name: 'gone' });
+  const { id } = await newRule('Health', [
+    { type: 'set', fields: { priority: 'high' } },
+    { type: 'add', field: 'labels', values: ['gone'] },
+  ]);
+  const issue = await newIssue('Overruled');
+  await run('automations', 'run', 'Health', '--issue', issue.id);
+  await app.call('PATCH', `${v1}/issues/${issue.id}`, { priority: 'low' });
+  await app.call('DELETE', `${v1}/labels/${label.id}`);
+  await run('automations', 'run', 'Health', '--issue', (await newIssue('Fails')).id);
+  await app.settled();
+  const { out } = await run('automations', 'health', id);
+  expect(out).toMatch(/^Last acted {7}2026-11-20 \d\d:\d\dZ\nLast run {9}2026-11-20 /);
+  expect(out).toContain(
+    'Runs in 30 days  2, of which 1 acted, 0 proposed, 1 failed\nToday            2 runs, ',
+  );
+  expect(out).toContain(
+    `\nOverruled by people\n  People changed 1 of 1 back (100 %).\n  ${issue.identifier}  priority: set to "high", then to "low" by `,
+  );
+  expect(out).toMatch(/\nFailures\n {2}.+ \(1 time, last 2026-11-20 \d\d:\d\dZ by run_\w+\)\n/);
+  expect(out).toContain('\nLoops\n  It did not trigger itself.\n');
+  expect(out).toEndWith('\nConflicts\n  No other automation sets the same fields otherwise.\n');
+}, 60_000);
