@@ -111,3 +111,32 @@ test('health shows the facts of its page', async () => {
   expect(out).toContain('\nLoops\n  It did not trigger itself.\n');
   expect(out).toEndWith('\nConflicts\n  No other automation sets the same fields otherwise.\n');
 }, 60_000);
+
+test('the name of an automation is taken wherever an install is named', async () => {
+  const { id } = await newRule('By Name', [{ type: 'set', fields: { priority: 'high' } }], {
+    mode: 'propose',
+  });
+  const lower = await newRule('by-name', [comment], { mode: 'propose' });
+  const issue = await newIssue('Named');
+  for (const one of ['first', 'second']) {
+    const title = `Named ${one}`;
+    await run('automations', 'run', 'By Name', '--issue', (await newIssue(title)).identifier);
+  }
+  await run('automations', 'run', lower.id, '--issue', issue.identifier);
+  const runs = (await app.call('GET', `${v1}/plugins/${id}/runs`)).json.data.map((one: Json) => one.id);
+  for (const noun of ['automations', 'plugins']) {
+    const { out } = await run(noun, 'runs', 'By Name');
+    expect([...out.matchAll(/^\S+ {2}(run_\w+)/gm)].map(([, one]) => one)).toEqual(runs);
+  }
+  const [of] = (await run('proposals', 'list', '--install', lower.id, '--json')).json;
+  expect((await run('proposals', 'list', '--install', 'by-name', '--json')).json).toEqual([of]);
+  expect((await run('proposals', 'list', '--install', 'By Name', '--json')).json).toHaveLength(2);
+  const none = await run('proposals', 'list', '--install', 'By Nam');
+  expect([none.code, none.err]).toEqual([
+    1,
+    expect.stringContaining('There is no automation By Nam. Did you mean By Name?'),
+  ]);
+  expect((await run('plugins', 'runs', 'By Nam')).err).toContain('There is no plugin By Nam.');
+  expect((await run('plugins', 'runs', 'no-such')).err).toContain('There is no plugin no-such.');
+  expect((await run('automations', 'runs', '--help')).out).toContain('tatami automations runs AUTOMATION');
+}, 60_000);

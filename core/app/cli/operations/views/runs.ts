@@ -144,9 +144,9 @@ export function runView(run: Run): string {
   ].join('\n');
 }
 
-/** Runs of a list with their logs; the newest is the last. */
+/** Runs of a list with their logs, in the order of the list. */
 export function runsView(runs: readonly Run[]): string {
-  return [...runs.toReversed().map((run) => runLines(run)), ...hints(runs)].join('\n');
+  return [...runs.map((run) => runLines(run)), ...hints(runs)].join('\n');
 }
 
 /** Logins are apps, which never have the scope. */
