@@ -52,7 +52,11 @@ export function addRules(program: Command, folder: string): void {
   rules
     .command('template [name]')
     .description('print a template of a rule as YAML; without a name, list the templates')
-    .option('--set <name=value>', 'value of a placeholder; repeatable', collected)
+    .option(
+      '--set <name=value>',
+      'value of a placeholder; repeatable, also for the items of a list',
+      collected,
+    )
     .option(...json)
     .action(async (name: string | undefined, options: TemplateOptions) =>
       (await import('../rules/template.ts')).template(name, options),
