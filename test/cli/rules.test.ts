@@ -224,6 +224,27 @@ test('a rule under another name is planned as new, with a hint how to rename the
   expect(existsSync(`${folder}/urgent.yaml`)).toBe(true);
 }, 60_000);
 
+test('files with another ending and sub-folders are named, and a file is no folder', async () => {
+  put('URGENT.YML', urgent);
+  put('notes.json', '{}');
+  put('.gitkeep', '');
+  mkdirSync(`${folder}/team`);
+  const planned = await rules('plan', folder, '--no-backtest');
+  expect(planned.out).toContain(`create  ${folder}/URGENT.YML  Urgent crashes\n`);
+  expect(planned.err).toContain(
+    `Ignored, because rules are *.yaml and *.yml files directly in the folder: ${folder}/notes.json, ${folder}/team/\n`,
+  );
+  await rules('pull', folder);
+  expect((await rules('plan', folder, '--no-backtest')).err).not.toContain('schema');
+  for (const command of ['plan', 'apply', 'pull']) {
+    const refused = await rules(command, `${folder}/URGENT.YML`);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(`${folder}/URGENT.YML is a file. Give its folder.\n`),
+    ]);
+  }
+}, 60_000);
+
 test('errors name the file and the path, and nothing is written if any file is wrong', async () => {
   put('a.yaml', urgent);
   put('b.yaml', urgent.replace('Urgent crashes', 'B').replace('priority', 'prioity'));

@@ -6,7 +6,15 @@ import { printResult } from '../lib/output.ts';
 import { readAll } from '../lib/pages.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { writeOutputFile } from '../lib/write-file.ts';
-import { readRules, schemaFile, slugOf, textOf, type Automation, type RuleFile } from './files.ts';
+import {
+  readRules,
+  requireNoFile,
+  schemaFile,
+  slugOf,
+  textOf,
+  type Automation,
+  type RuleFile,
+} from './files.ts';
 import { differencesOf } from './steps.ts';
 
 export interface PullOptions extends RemoteOptions {
@@ -22,6 +30,7 @@ interface Pulled {
 
 /** @param folder where relative paths begin */
 export async function pull(dir: string, options: PullOptions, folder: string): Promise<void> {
+  requireNoFile(dir, folder);
   const automations = await readAll<Automation>(connect(options), '/automations');
   const full = resolve(folder, dir);
   mkdirSync(full, { recursive: true });
