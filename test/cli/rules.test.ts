@@ -134,6 +134,13 @@ test('pull writes one file per automation, is idempotent, and leaves comments an
     ...['unchanged', 'written', 'written', 'written'],
   ]);
   expect(read('urgent.yaml')).toBe(urgent);
+  await app.call('POST', `${v1}/automations`, {
+    ...{ name: 'Applies', trigger: { type: 'manual' }, actions: [{ type: 'comment', body: 'Hi' }] },
+  });
+  await rules('pull', folder);
+  expect(read('applies.yaml')).not.toContain('mode:');
+  rmSync(`${folder}/applies.yaml`);
+  await app.call('DELETE', `${v1}/automations/${(await automations()).at(-1)!.id}`);
   expect(readdirSync(folder).toSorted()).toEqual([
     ...['gro-e-andern.yaml', 'grosse-andern-2.yaml', 'grosse-andern.yaml'],
     ...['notes.txt', 'rule.schema.json', 'urgent.yaml'],
@@ -344,6 +351,7 @@ test('templates are listed, filled and applied as they are', async () => {
   const filled = await rules('template', 'first-reply', '--set', 'label=question');
   expect([filled.code, filled.out]).toEqual([0, expect.stringContaining('filter: { label: question }\n')]);
   expect(filled.out).toStartWith('# Adapt: ');
+  expect(filled.out).not.toContain('mode:');
   put('reply.yaml', filled.out);
   expect((await rules('apply', folder, '--yes')).out).toMatch(
     /^created {2}\S+reply\.yaml {2}atm_\w+ {2}paused\n$/,

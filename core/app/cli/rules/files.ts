@@ -200,12 +200,21 @@ function repeated(files: readonly RuleFile[]): string[] {
   ];
 }
 
-/** Returns the file of an automation, with its keys in a fixed order. Parts that are empty are left out. */
+/**
+ * Mode of an automation that names none. A file without it does not undo a step-down by the server at the next
+ * `rules apply`.
+ */
+export const modeDefault = 'apply';
+
+/**
+ * Returns the file of an automation, with its keys in a fixed order. Empty parts and the default mode are left out.
+ */
 export function textOf(automation: Automation): string {
-  const { state, conditions, issues, description, ...rest } = automation;
+  const { state, conditions, issues, description, mode, ...rest } = automation;
   const rule: Readonly<Record<string, unknown>> = {
     ...rest,
     enabled: state === 'active',
+    ...(mode === modeDefault ? {} : { mode }),
     ...(description === '' ? {} : { description }),
     ...(Object.keys(conditions as object).length === 0 ? {} : { conditions }),
     ...(issues === null ? {} : { issues }),

@@ -4,6 +4,7 @@ import { filledTemplate, listTemplates, TemplateError } from '../../../features/
 import { usage } from '../lib/flags.ts';
 import { printLines, printResult } from '../lib/output.ts';
 import { tableOf } from '../lib/table.ts';
+import { modeDefault } from './files.ts';
 import { placeholdersOf } from './placeholders.ts';
 
 export interface TemplateOptions {
@@ -28,7 +29,7 @@ export function template(name: string | undefined, { set = [], ...options }: Tem
 
 function filled(name: string, values: Readonly<Record<string, string>>): string {
   try {
-    return filledTemplate(name, values);
+    return filledTemplate(name, values).replace(`\nmode: ${modeDefault}\n`, '\n');
   } catch (error) {
     throw error instanceof TemplateError ? usage(error.message, error) : error;
   }
