@@ -45,7 +45,8 @@ test('a plan lists what apply does, and a second apply changes nothing', async (
   for (const title of ['A crash', 'A typo']) await app.call('POST', `${v1}/issues`, { team: 'ENG', title });
   await app.settled();
   const planned = await rules('plan', folder);
-  expect(planned.code).toBe(2);
+  expect(planned.code).toBe(3);
+  expect((await rules('plan', folder, '--no-such-flag')).code).toBe(2);
   expect(planned.out).toContain(`create  ${folder}/urgent.yaml  Urgent crashes\n`);
   expect(planned.out).toMatch(
     /In the last 90 days with \d+ events it would have run 1 time: change priority 1 time \(nobody changed it later\)\.\n/,
@@ -72,7 +73,7 @@ test('a change of a field is shown in words, applied as a new revision, and star
   put('urgent.yaml', `${urgent.replace('priority: urgent', 'priority: high, estimate: 3')}enabled: true\n`);
   const planned = await rules('plan', folder, '--no-backtest', '--json');
   expect([planned.code, planned.json.steps[0].differences]).toEqual([
-    2,
+    3,
     [
       { path: 'actions.0.fields.priority', before: 'urgent', after: 'high' },
       { path: 'actions.0.fields.estimate', after: 3 },
@@ -100,6 +101,24 @@ test('a change of a field is shown in words, applied as a new revision, and star
   expect(await automations()).toMatchObject([{ state: 'paused', revision: 3 }]);
 }, 60_000);
 
+test('a rule on probation is shown, and --no-probation ends the probation of a rule that is otherwise equal', async () => {
+  put('urgent.yaml', urgent);
+  await rules('apply', folder, '--yes');
+  expect((await rules('plan', folder)).out).toBe(
+    'No differences.\nOn probation until people approve more runs, or until applied with --no-probation: Urgent crashes (20 runs)\n',
+  );
+  put('urgent.yaml', `${urgent}enabled: true\n`);
+  const enabled = await rules('apply', folder, '--yes', '--no-probation');
+  expect(enabled.out).toEndWith('  active\n');
+  expect(await automations()).toMatchObject([{ state: 'active', revision: 1, probation: null }]);
+  const [{ id }] = await automations();
+  await app.call('PATCH', `${v1}/automations/${id}`, { probation: true });
+  const ended = await rules('apply', folder, '--yes', '--no-probation');
+  expect(ended.out).toMatch(/^changed {2}\S+urgent\.yaml {2}atm_\w+ {2}active\n$/);
+  expect(await automations()).toMatchObject([{ state: 'active', revision: 1, probation: null }]);
+  expect((await rules('apply', folder, '--yes', '--no-probation')).out).toBe('No differences.\n');
+}, 60_000);
+
 test('pull writes one file per automation, is idempotent, and leaves comments and other files', async () => {
   put('urgent.yaml', urgent);
   put('notes.txt', 'mine');
@@ -115,6 +134,13 @@ test('pull writes one file per automation, is idempotent, and leaves comments an
     ...['unchanged', 'written', 'written', 'written'],
   ]);
   expect(read('urgent.yaml')).toBe(urgent);
+  await app.call('POST', `${v1}/automations`, {
+    ...{ name: 'Applies', trigger: { type: 'manual' }, actions: [{ type: 'comment', body: 'Hi' }] },
+  });
+  await rules('pull', folder);
+  expect(read('applies.yaml')).not.toContain('mode:');
+  rmSync(`${folder}/applies.yaml`);
+  await app.call('DELETE', `${v1}/automations/${(await automations()).at(-1)!.id}`);
   expect(readdirSync(folder).toSorted()).toEqual([
     ...['gro-e-andern.yaml', 'grosse-andern-2.yaml', 'grosse-andern.yaml'],
     ...['notes.txt', 'rule.schema.json', 'urgent.yaml'],
@@ -175,6 +201,57 @@ test('automations without a file are deleted only with --delete, and an empty fo
   expect((await automations()).map(({ name }) => name)).toEqual(['Renamed']);
 }, 60_000);
 
+test('a rule under another name is planned as new, with a hint how to rename the old one', async () => {
+  put('urgent.yaml', urgent);
+  await rules('apply', folder, '--yes');
+  const [{ id }] = await automations();
+  put('urgent.yaml', urgent.replace('Urgent crashes', 'Crashes first'));
+  const hint = `“Crashes first” may be “Urgent crashes” under another name (${folder}/urgent.yaml); add \`id: ${id}\` to the file to rename it.\n`;
+  const planned = await rules('plan', folder, '--no-backtest');
+  expect(planned.out).toContain(hint);
+  const text = read('urgent.yaml');
+  put('other.yaml', urgent.replace('Urgent crashes', 'Another'));
+  expect((await rules('plan', folder, '--no-backtest')).out).not.toContain('under another name');
+  rmSync(`${folder}/other.yaml`);
+  put('urgent.yaml', `id: ${id}\n${text}`);
+  expect((await rules('plan', folder, '--no-backtest')).out).toContain(
+    'name: "Urgent crashes" → "Crashes first"\n',
+  );
+  put('urgent.yaml', text);
+  const applied = await rules('apply', folder, '--yes');
+  expect([applied.out, applied.err]).toEqual([
+    expect.stringMatching(/^created /),
+    expect.stringContaining(hint),
+  ]);
+  for (const one of await automations()) await app.call('DELETE', `${v1}/automations/${one.id}`);
+  const left = await rules('pull', folder, '--delete');
+  expect(left.out).toContain(
+    `${folder}/urgent.yaml has no id, and not one automation has its name. Apply the file, or delete it.\n`,
+  );
+  expect(existsSync(`${folder}/urgent.yaml`)).toBe(true);
+}, 60_000);
+
+test('files with another ending and sub-folders are named, and a file is no folder', async () => {
+  put('URGENT.YML', urgent);
+  put('notes.json', '{}');
+  put('.gitkeep', '');
+  mkdirSync(`${folder}/team`);
+  const planned = await rules('plan', folder, '--no-backtest');
+  expect(planned.out).toContain(`create  ${folder}/URGENT.YML  Urgent crashes\n`);
+  expect(planned.err).toContain(
+    `Ignored, because rules are *.yaml and *.yml files directly in the folder: ${folder}/notes.json, ${folder}/team/\n`,
+  );
+  await rules('pull', folder);
+  expect((await rules('plan', folder, '--no-backtest')).err).not.toContain('schema');
+  for (const command of ['plan', 'apply', 'pull']) {
+    const refused = await rules(command, `${folder}/URGENT.YML`);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(`${folder}/URGENT.YML is a file. Give its folder.\n`),
+    ]);
+  }
+}, 60_000);
+
 test('errors name the file and the path, and nothing is written if any file is wrong', async () => {
   put('a.yaml', urgent);
   put('b.yaml', urgent.replace('Urgent crashes', 'B').replace('priority', 'prioity'));
@@ -214,6 +291,52 @@ test('errors name the file and the path, and nothing is written if any file is w
   expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('rules pull')]);
 }, 60_000);
 
+test('missing scopes are reported with each file that needs them', async () => {
+  const scopes = ['automations:read', 'automations:write', 'issues:read', 'issues:write'];
+  const { status, json } = await app.call('POST', `${v1}/api-keys`, { name: 'Rules', scopes });
+  expect(status).toBe(201);
+  const comment = (name: string): string =>
+    urgent.replace('Urgent crashes', name).replace('set, fields: { priority: urgent }', 'comment, body: Hi');
+  put('a.yaml', comment('A'));
+  put('b.yaml', urgent);
+  put('c.yaml', comment('C'));
+  const env = { TATAMI_SERVER: app.url, TATAMI_TOKEN: json.key };
+  const planned = await tatami(['rules', 'plan', folder], env);
+  expect([planned.code, planned.err]).toEqual([1, expect.stringContaining('comments:write')]);
+  expect(planned.err).toContain(`${folder}/a.yaml: `);
+  expect(planned.err).toContain(`${folder}/c.yaml: `);
+  expect(planned.err).not.toContain('b.yaml');
+  const unknown = await tatami(['rules', 'plan', folder], { ...env, TATAMI_TOKEN: 'tat_wrong' });
+  expect(unknown.code).toBe(4);
+}, 60_000);
+
+test('a key that a file gives twice is refused with both lines, and texts that look like keys are not', async () => {
+  put('a.yaml', `${urgent}actions:\n  - { type: set, fields: { priority: low } }\n`);
+  put('b.yaml', urgent.replace('title:', 'title: { contains: boom }, "title":'));
+  put('c.yaml', urgent.replace('priority: urgent }', "priority: urgent, 'priority': low }"));
+  const refused = await rules('plan', folder);
+  expect(refused.err).toContain(
+    `${folder}/a.yaml: actions: Line 9 repeats the key of line 7. Keep one of them.`,
+  );
+  expect(refused.err).toContain(
+    `${folder}/b.yaml: trigger.filter.title: Line 6 has the key twice. Keep one of them.`,
+  );
+  expect(refused.err).toContain(`${folder}/c.yaml: actions.0.fields.priority: Line 8 has the key twice.`);
+  for (const name of ['b.yaml', 'c.yaml']) rmSync(`${folder}/${name}`);
+  put(
+    'a.yaml',
+    `${urgent.replace('first.', 'first.\n  name: no key\n  name: no key')}  # type: set\n  - { type: comment, body: 'type: a, type: b' }
+  - type: comment
+    body: "type: a, type: b"
+  - type: comment
+    body: |
+      type: a
+      type: b
+`,
+  );
+  expect((await rules('apply', folder, '--yes')).out).toStartWith('created  ');
+}, 60_000);
+
 test('apply asks before it writes, and refuses without a terminal', async () => {
   put('urgent.yaml', urgent);
   const refused = await rules('apply', folder);
@@ -228,6 +351,7 @@ test('templates are listed, filled and applied as they are', async () => {
   const filled = await rules('template', 'first-reply', '--set', 'label=question');
   expect([filled.code, filled.out]).toEqual([0, expect.stringContaining('filter: { label: question }\n')]);
   expect(filled.out).toStartWith('# Adapt: ');
+  expect(filled.out).not.toContain('mode:');
   put('reply.yaml', filled.out);
   expect((await rules('apply', folder, '--yes')).out).toMatch(
     /^created {2}\S+reply\.yaml {2}atm_\w+ {2}paused\n$/,

@@ -7,7 +7,7 @@ import { exitCodes, printResult, say, type CommandError, type ExitCode } from '.
 import { readAll } from './lib/pages.ts';
 import { confirm } from './lib/question.ts';
 import { callOf, remoteOf, type Remote, type RemoteOptions } from './lib/remote.ts';
-import { explained } from './operations/names.ts';
+import { installIdOf } from './operations/installs.ts';
 import { decisionLink, notDecided, perform } from './operations/perform.ts';
 import { decisionPages } from './operations/table/shortcuts.ts';
 import { operationOf } from './operations/table/table.ts';
@@ -58,12 +58,6 @@ async function approveAll(options: ApproveOptions): Promise<void> {
     shown.length === 0 ? 'No proposals are open.' : shown.map(outcomeLine).join('\n'),
   );
   process.exitCode = exitCode;
-}
-
-/** @param plugin id of the install, or of the plugin @throws ApiCallError not_found */
-async function installIdOf(call: Call, plugin: string): Promise<string> {
-  const read = call<{ readonly id: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`);
-  return (await explained(call, 'plugins.get', { id: plugin }, read)).id;
 }
 
 function undecided(open: readonly Proposal[], remote: Remote): CommandError {

@@ -24,7 +24,7 @@ export function addRules(program: Command, folder: string): void {
     rules
       .command('plan <dir>')
       .description(
-        'show how the automations differ from a folder; exits with 0 for no difference, and 2 otherwise',
+        'show how the automations differ from a folder; exits with 0 for no difference, and with 3 for some',
       ),
   )
     .option('--delete', 'include automations that no file describes, as `apply --delete` deletes them')
@@ -41,7 +41,10 @@ export function addRules(program: Command, folder: string): void {
       ),
   )
     .option('--delete', 'delete automations that no file describes')
-    .option('--no-probation', 'let new and changed rules write at once, without 20 approved runs first')
+    .option(
+      '--no-probation',
+      'let the rules of the files write at once, without 20 approved runs first; also ends a probation that has begun',
+    )
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (dir: string, options: ApplyOptions) =>
       (await import('../rules/apply.ts')).apply(dir, options, folder),
@@ -49,7 +52,11 @@ export function addRules(program: Command, folder: string): void {
   rules
     .command('template [name]')
     .description('print a template of a rule as YAML; without a name, list the templates')
-    .option('--set <name=value>', 'value of a placeholder; repeatable', collected)
+    .option(
+      '--set <name=value>',
+      'value of a placeholder; repeatable, also for the items of a list',
+      collected,
+    )
     .option(...json)
     .action(async (name: string | undefined, options: TemplateOptions) =>
       (await import('../rules/template.ts')).template(name, options),

@@ -18,6 +18,8 @@ export const exitCodes = {
   ok: 0,
   failed: 1,
   usage: 2,
+  /** Apart from `usage`, so that scripts can accept differences without accepting errors. */
+  differences: 3,
   loginNeeded: 4,
   tryLater: 75,
   interrupted: 130,
@@ -31,6 +33,7 @@ const codeOf: Record<ExitCode, string> = {
   0: 'ok',
   1: 'failed',
   2: 'usage',
+  3: 'differences',
   4: 'unauthorized',
   75: 'unavailable',
   130: 'interrupted',

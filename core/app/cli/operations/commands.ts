@@ -4,8 +4,8 @@ import { Option, type Command } from 'commander';
 import { remote } from '../arguments/options.ts';
 import { exampleOf, inputHelp, lowerFirst } from './table/help.ts';
 import type { Flag, Operation } from './table/operation.ts';
-import { handwritten, nounAliases, pages, presets, verbAliases } from './table/shortcuts.ts';
-import { listNouns, operationsOf, verbsOf } from './table/table.ts';
+import { borrowed, handwritten, nounAliases, pages, presets, verbAliases } from './table/shortcuts.ts';
+import { listNouns, operationOf, operationsOf, verbsOf } from './table/table.ts';
 import { waits } from './waits.ts';
 
 /**
@@ -43,6 +43,9 @@ function addVerbs(noun: Command, name: string, folder: string): void {
     for (const { verb, summary, body } of presets.filter(({ operation: id }) => id === operation.id))
       addCommand(noun.command(verb), { ...operation, summary, flags: [] }, folder, body);
   }
+  const { args = [] } = operations.find(({ id }) => id === `${name}.get`) ?? {};
+  for (const { operation, verb, summary } of borrowed[name] ?? [])
+    addCommand(noun.command(verb), { ...operationOf(operation), summary, args }, folder);
 }
 
 /** Returns the command under which a verb stands: `triage` for `issues triage accept`. */
@@ -99,13 +102,19 @@ function addCommand(
   for (const { name, doc } of names) command.argument(`<${name}>`, plain(doc));
   for (const flag of flags) addFlag(command, flag);
   addCommonOptions(command, operation);
-  command.addHelpText('after', () => `${inputHelp(flags)}\nExample:\n  ${exampleOf(operation)}`);
+  command.addHelpText(
+    'after',
+    () => `${inputHelp(flags)}\nExample:\n  ${exampleOf(operation, wordsOf(command))}`,
+  );
   command.action(async (...given: unknown[]) => {
     const values = Object.fromEntries(names.map(({ key }, index) => [key, [given[index]].flat().join(' ')]));
     const { perform } = await import('./perform.ts');
     await perform({ operation, args: values, options: command.opts(), folder, ...(body ? { body } : {}) });
   });
 }
+
+const wordsOf = (command: Command): string[] =>
+  command.parent ? [...wordsOf(command.parent), command.name()] : [];
 
 /** Words of a search need no quotes: an argument that is not part of the path takes all that follow. */
 function argumentName(key: string, label: string, { path }: Operation): string {

@@ -3,8 +3,10 @@ import type { Call } from '../../../../sdk/client/index.ts';
 import { systemClock } from '../../../platform/lib/time/clock.ts';
 import { camel } from '../../../platform/lib/text/words.ts';
 import { usage } from '../lib/flags.ts';
+import { installIdOf, isRuleName, ruleIdOf } from './installs.ts';
 import { idOf, pathOf } from './names.ts';
 import type { Flag, Operation } from './table/operation.ts';
+import { installFlags } from './table/shortcuts.ts';
 import type { Request } from './send.ts';
 import { valueOf, type Options } from './values.ts';
 
@@ -104,8 +106,15 @@ export function pathOfCall({ operation, args }: Given, call: Call): () => Promis
   let path: Promise<string> | undefined;
   const resolve = async (): Promise<string> => {
     const ids: Record<string, string> = {};
-    for (const { key, label, lookup } of operation.args)
-      ids[key] = lookup ? await idOf(call, lookup, label, args[key]!) : args[key]!;
+    for (const { key, label, lookup } of operation.args) {
+      const given = args[key]!;
+      const isRule = label === 'plugin' && isRuleName(given);
+      ids[key] = lookup
+        ? await idOf(call, lookup, label, given)
+        : isRule
+          ? await ruleIdOf(call, given)
+          : given;
+    }
     return pathOf(operation, ids);
   };
   return () => (path ??= resolve());
@@ -120,7 +129,9 @@ export async function requestOf(
   const resolved: Values = { query: { ...values.query }, body: { ...values.body } };
   for (const { key, name, lookup, in: place } of operation.flags) {
     const given = resolved[place][key];
-    if (lookup && typeof given === 'string') resolved[place][key] = await idOf(call, lookup, name, given);
+    if (typeof given !== 'string') continue;
+    if (lookup) resolved[place][key] = await idOf(call, lookup, name, given);
+    if (installFlags[operation.id] === name) resolved[place][key] = await installIdOf(call, given);
   }
   const inQuery = operation.args.filter(({ key }) => !operation.path.includes(`{${key}}`));
   const hasBody = Object.keys(resolved.body).length > 0 || operation.flags.some((flag) => flag.in === 'body');

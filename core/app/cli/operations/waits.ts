@@ -43,19 +43,18 @@ const runEnd: Wait = {
   failed: (run) => !isDone(run as Run),
 };
 
-const actionEnd: Wait = {
-  async until(call, begun, { id = '', name = '' }) {
-    const path = `/plugins/${encoded(id)}/actions/${encoded(name)}/runs/${begun.id}`;
+/** Returns the end of a run that its caller may read without the scope of runs. @param failed what to do after a failure */
+const calledEnd = (failed: string): Wait => ({
+  async until(call, begun) {
+    const { pluginId, handler } = begun as Run;
+    const path = `/plugins/${pluginId}/actions/${encoded(handler)}/runs/${begun.id}`;
     const look = (): Promise<Run> => call<Run>('GET', path);
     const run = await untilEnded(await look(), look, (one) => !isOpen(one));
-    if (!isDone(run))
-      say(
-        'The action failed and is not retried automatically. Correct the cause, then call the action again.',
-      );
+    if (!isDone(run)) say(failed);
     return run;
   },
   failed: (run) => !isDone(run as Run),
-};
+});
 
 function untilEnded(first: Run, look: () => Promise<Run>, ended: (run: Run) => boolean): Promise<Run> {
   return poll(first, look, ended, Number.POSITIVE_INFINITY, (run) => say(printable(waitingText(run))));
@@ -117,7 +116,12 @@ const backfillEnd: Wait = {
 export const waits: Readonly<Record<string, Wait>> = {
   'runs.retry': runEnd,
   'plugins.run-schedule': runEnd,
-  'plugins.call-action': actionEnd,
+  'plugins.call-action': calledEnd(
+    'The action failed and is not retried automatically. Correct the cause, then call the action again.',
+  ),
+  'automations.run': calledEnd(
+    'The run failed and is not retried automatically. Correct the cause, then run the automation again.',
+  ),
   'plugins.catch-up': backfillEnd,
   'webhooks.ping': deliveryAttempt,
   'webhooks.sample': deliveryAttempt,

@@ -14,6 +14,7 @@ import { tableOf } from '../lib/table.ts';
 import { readPackageInput, type PackageInput, readSettings } from './author/package.ts';
 import { explained } from '../operations/names.ts';
 import type { BacktestReport, GateReport } from '../../../features/plugins/offline.ts';
+import { textLines } from '../operations/views/effects.ts';
 import { displayValue } from '../operations/views/runs.ts';
 
 export interface BacktestOptions extends RemoteOptions {
@@ -144,7 +145,7 @@ export interface Backtest {
 
 const effectsShown = 10;
 
-function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): string {
+export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): string {
   if (!report) return `${id}: no report`;
   const { window, events, runs, costs, endedBy } = report;
   return [
@@ -153,12 +154,15 @@ function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): s
     `events ${events.looked} read, ${events.wanted} matched, ${events.cut} cut as loops   runs ${runs.succeeded} succeeded, ${runs.failed} failed`,
     ...(endedBy ? [`The backtest ended early, at its limit of ${endedBy}.`] : []),
     '',
-    ...fieldLines(report.fields),
+    ...fieldLines(report),
     ...report.effects.slice(0, effectsShown).map(effectLine),
     ...(report.effects.length > effectsShown
       ? [`  … and ${report.effects.length + report.effectsLeftOut - effectsShown} more; --json shows them`]
       : []),
-    ...report.others.map(({ what, count }) => `would ${what} × ${count}`),
+    ...report.others.flatMap(({ what, count, samples }) => [
+      `would ${what} × ${count}`,
+      ...samples.flatMap(sampleLines),
+    ]),
     ...report.failures.map(({ what, count, samples }) => `failed: ${what} × ${count}  ${firstOf(samples)}`),
     ...report.asOfNow.map(({ operation, reads }) => `read in the current state: ${reads} × ${operation}`),
     ...(costs.callsRefused > 0 ? [`refused calls to other servers: ${costs.callsRefused}`] : []),
@@ -168,8 +172,9 @@ function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): s
   ].join('\n');
 }
 
-function fieldLines(fields: BacktestReport['fields']): string[] {
-  if (fields.length === 0) return ['The plugin would have changed no issue fields.'];
+function fieldLines({ fields, others }: BacktestReport): string[] {
+  if (fields.length === 0 && others.length === 0) return ['It would change nothing.'];
+  if (fields.length === 0) return ['It would change no fields of issues.'];
   return tableOf([
     ['field', 'would change', 'people: same', 'opposite', 'nothing', 'agreement', 'own run: same', 'other'],
     ...fields.map((one) => [
@@ -182,7 +187,7 @@ function fieldLines(fields: BacktestReport['fields']): string[] {
 }
 
 /** @param installed the version that the other is compared with */
-function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
+export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
   if (!gate) return `${id}: no report`;
   const { runs, same, different, differences } = gate;
   if (runs === 0) return `${plugin} ${pluginVersion}: ${installed} has no event runs to compare with.`;
@@ -202,6 +207,13 @@ function effectLine(effect: BacktestReport['effects'][number]): string {
   const { at, issueId, field, before, wouldBe, people, peopleMadeIt } = effect;
   const then = people === 'nothing' ? 'no later change' : `people: ${people}, ${displayValue(peopleMadeIt)}`;
   return `  ${at}  ${issueId}  ${field}: ${displayValue(before)} → ${displayValue(wouldBe)}   ${then}`;
+}
+
+/** Returns the texts of comments; other samples are shown by --json. */
+function sampleLines(sample: unknown): string[] {
+  const { values } = sample as { readonly values?: { readonly issue?: unknown; readonly body?: unknown } };
+  if (typeof values?.body !== 'string') return [];
+  return [`  on ${displayValue(values.issue)}:`, ...textLines(values.body, '    ')];
 }
 
 function firstOf(samples: readonly unknown[]): string {

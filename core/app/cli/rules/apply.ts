@@ -1,11 +1,13 @@
 // `tatami rules apply DIR`: makes the automations of the server those of a folder.
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
+import { printable } from '../../../platform/lib/text/printable.ts';
 import { counted } from '../../../platform/lib/text/words.ts';
 import { CommandError, printResult, say } from '../lib/output.ts';
 import { confirm } from '../lib/question.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { readFilled, type Automation } from './files.ts';
-import { planLines, planOf, summaryOf, writeOf, type Plan, type Step, type Summary } from './plan.ts';
+import { planLines, renameText, summaryOf, type Summary } from './lines.ts';
+import { planOf, writeOf, type Plan, type Step } from './steps.ts';
 
 export interface ApplyOptions extends RemoteOptions {
   /** Deletes the automations that no file describes. */
@@ -25,8 +27,12 @@ interface Applied extends Summary {
 /** @param folder where relative paths begin */
 export async function apply(dir: string, options: ApplyOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const planned = await planOf(call, readFilled(dir, folder), options.delete === true);
+  const planned = await planOf(call, readFilled(dir, folder), {
+    deletes: options.delete === true,
+    endsProbation: options.probation === false,
+  });
   if (planned.steps.length > 0 && options.yes !== true) await confirmPlan(planned, options.probation);
+  else for (const rename of planned.renames) say(printable(renameText(rename)));
   const applied: Applied[] = [];
   for (const step of planned.steps)
     try {
@@ -36,16 +42,19 @@ export async function apply(dir: string, options: ApplyOptions, folder: string):
     }
   const others = planned.others.map(({ id, name }) => ({ id, name }));
   printResult({ steps: applied, others }, options, (shown) =>
-    (shown.steps.length === 0 ? planLines(shown) : shown.steps.map(lineOf)).join('\n'),
+    (shown.steps.length === 0
+      ? planLines({ ...shown, onProbation: [], renames: [] })
+      : shown.steps.map(lineOf)
+    ).join('\n'),
   );
 }
 
-async function confirmPlan({ steps, others }: Plan, probation?: boolean): Promise<void> {
+async function confirmPlan({ steps, ...rest }: Plan, probation?: boolean): Promise<void> {
   const shown = steps.map((step) => ({
     ...summaryOf(step),
     ...(probation === false ? { startsProbation: false } : {}),
   }));
-  for (const line of planLines({ steps: shown, others })) say(line);
+  for (const line of planLines({ steps: shown, ...rest })) say(line);
   await confirm(`Apply ${counted(steps.length, 'change')}?`);
 }
 

@@ -1,10 +1,11 @@
 // Rules in a folder: one YAML file each.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { join, resolve } from 'node:path';
 import schema from '../../../../docs/automations/rule.schema.json';
-import { inOneLine } from '../../../platform/lib/text/printable.ts';
+import { inOneLine, printable } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
-import { CommandError } from '../lib/output.ts';
+import { CommandError, say } from '../lib/output.ts';
+import { requireUniqueKeys } from './duplicates.ts';
 
 /** Rule as a file describes it. Absent `description`, `enabled`, `mode` and `stepDown` leave those of the server. */
 export interface FileRule {
@@ -48,12 +49,24 @@ const fileKeys = Object.keys(schema.properties);
 export const schemaFile = 'rule.schema.json';
 const firstLine = `# yaml-language-server: $schema=./${schemaFile}`;
 
+/** Names of links are enough: a link to a folder is an error when it is read. */
+const isRuleFile = (entry: Dirent): boolean => !entry.isDirectory() && /\.ya?ml$/i.test(entry.name);
+
+/** @throws CommandError for the path of a file */
+export function requireNoFile(dir: string, folder: string): void {
+  const found = statSync(resolve(folder, dir), { throwIfNoEntry: false });
+  if (found && !found.isDirectory()) throw new CommandError(`${dir} is a file. Give its folder.`);
+}
+
 /** @param folder where relative paths begin @throws CommandError naming each file that is no rule */
 export function readRules(dir: string, folder: string): readonly RuleFile[] {
   const full = resolve(folder, dir);
-  if (!statSync(full, { throwIfNoEntry: false })?.isDirectory())
+  requireNoFile(dir, folder);
+  if (!statSync(full, { throwIfNoEntry: false }))
     throw new CommandError(`${dir} is no folder. Create it with \`tatami rules pull ${dir}\`.`);
-  const names = readdirSync(full).filter((name) => /\.ya?ml$/.test(name));
+  const names = readdirSync(full, { withFileTypes: true })
+    .filter(isRuleFile)
+    .map(({ name }) => name);
   const problems: string[] = [];
   const files = names.toSorted().flatMap((name): RuleFile[] => {
     const path = join(dir, name);
@@ -75,10 +88,22 @@ export function readRules(dir: string, folder: string): readonly RuleFile[] {
  */
 export function readFilled(dir: string, folder: string): readonly RuleFile[] {
   const files = readRules(dir, folder);
+  sayIgnored(dir, folder);
   if (files.length > 0) return files;
   throw new CommandError(
     `${dir} has no rule files (*.yaml). Check the path, or run \`tatami rules pull ${dir}\`.`,
   );
+}
+
+/** Hidden files, such as .gitkeep, are not meant to be rules. */
+function sayIgnored(dir: string, folder: string): void {
+  const ignored = readdirSync(resolve(folder, dir), { withFileTypes: true })
+    .filter((entry) => !isRuleFile(entry) && entry.name !== schemaFile && !entry.name.startsWith('.'))
+    .map((entry) => join(dir, entry.name) + (entry.isDirectory() ? '/' : ''));
+  if (ignored.length > 0)
+    say(
+      `Ignored, because rules are *.yaml and *.yml files directly in the folder: ${ignored.toSorted().map(printable).join(', ')}`,
+    );
 }
 
 /** @throws CommandError */
@@ -89,6 +114,7 @@ export function requireNone([first, ...others]: readonly string[]): void {
 /** @throws Error */
 function ruleIn(text: string): FileRule {
   const value = parsed(text);
+  requireUniqueKeys(text);
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new Error('The file must be a YAML mapping with name, trigger and actions.');
   requireQuotedTemplates(value);
@@ -174,12 +200,21 @@ function repeated(files: readonly RuleFile[]): string[] {
   ];
 }
 
-/** Returns the file of an automation, with its keys in a fixed order. Parts that are empty are left out. */
+/**
+ * Mode of an automation that names none. A file without it does not undo a step-down by the server at the next
+ * `rules apply`.
+ */
+export const modeDefault = 'apply';
+
+/**
+ * Returns the file of an automation, with its keys in a fixed order. Empty parts and the default mode are left out.
+ */
 export function textOf(automation: Automation): string {
-  const { state, conditions, issues, description, ...rest } = automation;
+  const { state, conditions, issues, description, mode, ...rest } = automation;
   const rule: Readonly<Record<string, unknown>> = {
     ...rest,
     enabled: state === 'active',
+    ...(mode === modeDefault ? {} : { mode }),
     ...(description === '' ? {} : { description }),
     ...(Object.keys(conditions as object).length === 0 ? {} : { conditions }),
     ...(issues === null ? {} : { issues }),

@@ -6,8 +6,16 @@ import { printResult } from '../lib/output.ts';
 import { readAll } from '../lib/pages.ts';
 import { connect, type RemoteOptions } from '../lib/remote.ts';
 import { writeOutputFile } from '../lib/write-file.ts';
-import { readRules, schemaFile, slugOf, textOf, type Automation, type RuleFile } from './files.ts';
-import { differencesOf } from './plan.ts';
+import {
+  readRules,
+  requireNoFile,
+  schemaFile,
+  slugOf,
+  textOf,
+  type Automation,
+  type RuleFile,
+} from './files.ts';
+import { differencesOf } from './steps.ts';
 
 export interface PullOptions extends RemoteOptions {
   /** Deletes files of automations that no longer exist. */
@@ -22,6 +30,7 @@ interface Pulled {
 
 /** @param folder where relative paths begin */
 export async function pull(dir: string, options: PullOptions, folder: string): Promise<void> {
+  requireNoFile(dir, folder);
   const automations = await readAll<Automation>(connect(options), '/automations');
   const full = resolve(folder, dir);
   mkdirSync(full, { recursive: true });
@@ -47,20 +56,29 @@ export async function pull(dir: string, options: PullOptions, folder: string): P
     ...deleted.map(({ path, rule }): Pulled => ({ file: path, id: rule.id!, result: 'deleted' })),
   ];
   const left = gone.filter((file) => !deleted.includes(file)).map(({ path }) => path);
-  printResult({ files: results, left }, options, (shown) => linesOf(shown).join('\n'));
+  // Such a file is as likely a new rule as one of a deleted automation, so no flag deletes it.
+  const unmatched = before
+    .filter(({ path, rule }) => rule.id === undefined && !pulled.some(({ file }) => file === path))
+    .map(({ path }) => path);
+  printResult({ files: results, left, unmatched }, options, (shown) => linesOf(shown).join('\n'));
 }
 
 function linesOf({
   files,
   left,
+  unmatched,
 }: {
   readonly files: readonly Pulled[];
   readonly left: readonly string[];
+  readonly unmatched: readonly string[];
 }): string[] {
   return [
     ...(files.length === 0 ? ['The server has no automations.'] : []),
     ...files.map(({ file, result }) => `${result}  ${file}`),
     ...left.map((file) => `The automation of ${file} no longer exists. Delete the file, or use --delete.`),
+    ...unmatched.map(
+      (file) => `${file} has no id, and not one automation has its name. Apply the file, or delete it.`,
+    ),
   ];
 }
 

@@ -4,6 +4,8 @@ import { filledTemplate, listTemplates, TemplateError } from '../../../features/
 import { usage } from '../lib/flags.ts';
 import { printLines, printResult } from '../lib/output.ts';
 import { tableOf } from '../lib/table.ts';
+import { modeDefault } from './files.ts';
+import { placeholdersOf } from './placeholders.ts';
 
 export interface TemplateOptions {
   set?: readonly string[];
@@ -20,21 +22,14 @@ export function template(name: string | undefined, { set = [], ...options }: Tem
       ]).join('\n'),
     );
   }
-  const text = filled(name, Object.fromEntries(set.map(pairOf)));
+  const text = filled(name, placeholdersOf(name, set));
   if (options.json) return printResult(Bun.YAML.parse(text), options, () => '');
   printLines(text.trimEnd().split('\n'));
 }
 
-/** @throws CommandError */
-function pairOf(text: string): [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw usage(`--set takes name=value, not "${text}".`);
-  return [name, value];
-}
-
 function filled(name: string, values: Readonly<Record<string, string>>): string {
   try {
-    return filledTemplate(name, values);
+    return filledTemplate(name, values).replace(`\nmode: ${modeDefault}\n`, '\n');
   } catch (error) {
     throw error instanceof TemplateError ? usage(error.message, error) : error;
   }

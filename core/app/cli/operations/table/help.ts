@@ -28,13 +28,14 @@ const samples: Readonly<Record<string, string>> = {
   q: 'crash',
 };
 
+const commandOf = (operation: Operation): string[] => [operation.id.split('.')[0]!, ...verbsOf(operation)];
+
 /** Returns a command line with the example of the API: `tatami labels create --name regression --color '#b60205'`. */
-export function exampleOf(operation: Operation): string {
-  const { id, args, flags, example = {}, destroys, answer } = operation;
+export function exampleOf(operation: Operation, command = commandOf(operation)): string {
+  const { args, flags, example = {}, destroys, answer } = operation;
   const words = [
     'tatami',
-    id.split('.')[0]!,
-    ...verbsOf(operation),
+    ...command,
     ...args.map(sampleOf),
     ...(answer === 'upload' ? ['screenshot.png'] : []),
     ...flags.flatMap((flag) => flagWords(flag, example)),

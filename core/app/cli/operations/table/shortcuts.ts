@@ -37,6 +37,22 @@ export const presets: readonly Preset[] = [
   },
 ];
 
+interface Borrowed {
+  readonly operation: string;
+  readonly verb: string;
+  readonly summary: string;
+}
+
+/** Commands of a noun that call an operation of another noun on its objects, by noun. */
+export const borrowed: Readonly<Record<string, readonly Borrowed[]>> = {
+  automations: [
+    { operation: 'plugins.runs', verb: 'runs', summary: 'List the runs of an automation, newest first' },
+  ],
+};
+
+/** Flags that take an install, by operation: its id, the id of its plugin, or the name of an automation. */
+export const installFlags: Readonly<Record<string, string>> = { 'proposals.list': 'install' };
+
 /** Columns of lists where those derived from the schema tell less. */
 export const columns: Readonly<Record<string, readonly string[]>> = {
   'issues.list': ['identifier', 'title', 'state', 'priority', 'assignee', 'labels', 'updatedAt'],

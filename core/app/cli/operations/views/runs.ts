@@ -7,7 +7,7 @@ const doneStatuses = ['proposed', 'succeeded'] as const;
 export const isOpen = ({ status }: Run): boolean => openStatuses.some((open) => open === status);
 export const isDone = ({ status }: Run): boolean => doneStatuses.some((done) => done === status);
 
-interface Effect {
+export interface Effect {
   kind: string;
   id: string;
   action: 'create' | 'update' | 'delete';
@@ -19,6 +19,8 @@ interface Effect {
 
 export interface Run {
   id: string;
+  /** Id of the install or automation. */
+  pluginId: string;
   handler: string;
   status: (typeof openStatuses)[number] | (typeof doneStatuses)[number] | 'dead' | 'canceled';
   /** The budget for which it waits. */
@@ -56,14 +58,15 @@ export function waitingText({ id, status, waitsFor }: Run): string {
   return `${id} ${state}. The run continues if you stop this command.`;
 }
 
-export function runLines(run: Run): string {
+/** @param lists true to list the effects that were applied, too */
+export function runLines(run: Run, lists = false): string {
   const error = run.error ? `  ${run.error.code}: ${run.error.message}` : '';
   const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${effectsKept(run)}`;
   const wait = run.waitsFor ? `  ${waitWords(run.waitsFor)}` : '';
   return [
     `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${wait}${error}`,
     ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
-    ...effectsOf(run),
+    ...effectsOf(run, lists),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
 }
@@ -85,10 +88,10 @@ function effectsKept(run: Run): string {
   return `${kept}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
 }
 
-/** None of a run that wrote all: its events have them. */
-function effectsOf(run: Run): string[] {
+/** @param lists true to list the effects of a run that wrote them all, too: values of these are in its events */
+function effectsOf(run: Run, lists: boolean): string[] {
   const { effects, proposalId = null } = run;
-  if (!isDone(run) || effects.every(({ values }) => values === null)) return [];
+  if (!isDone(run) || (!lists && effects.every(({ values }) => values === null))) return [];
   return effects.flatMap((effect) => effectLines(effect, proposalId));
 }
 
@@ -98,18 +101,24 @@ const kindWords: Readonly<Record<string, string>> = { plugin_kv: 'value', schedu
 const shortId = (kind: string, id: string): string =>
   kind === 'plugin_kv' ? id.slice(id.indexOf('/') + 1) : id;
 
+/** Returns `issue ENG-1`. */
+export const objectText = ({ kind, id, name }: Effect): string =>
+  `${kindWords[kind] ?? kind.replaceAll('_', ' ')} ${name ?? shortId(kind, id)}`;
+
+/** Only a change has two values. */
+export function changeText(action: Effect['action'], before: unknown, after: unknown): string {
+  if (action === 'update') return `${displayValue(before)} → ${displayValue(after)}`;
+  return displayValue(action === 'create' ? after : before);
+}
+
 function effectLines(effect: Effect, proposalId: string | null): string[] {
-  const { kind, id, name, action, outcome, fields, values } = effect;
-  const object = `${action} ${kindWords[kind] ?? kind} ${name ?? shortId(kind, id)}`;
+  const { action, outcome, fields, values } = effect;
+  const object = `${action} ${objectText(effect)}`;
   if (outcome === 'applied')
     return [`  applied: ${object}${action === 'update' ? ` (${fields.join(', ')})` : ''}`];
   const told = outcome === 'proposed' && proposalId !== null ? `proposed as ${proposalId}` : outcome;
-  const lines = Object.entries(values ?? {}).map(([field, { before, after }]) =>
-    action === 'create'
-      ? `    ${field}: ${displayValue(after)}`
-      : action === 'delete'
-        ? `    ${field}: ${displayValue(before)}`
-        : `    ${field}: ${displayValue(before)} → ${displayValue(after)}`,
+  const lines = Object.entries(values ?? {}).map(
+    ([field, { before, after }]) => `    ${field}: ${changeText(action, before, after)}`,
   );
   return [`  ${told ?? 'not applied'}: would ${object}`, ...lines];
 }
@@ -129,15 +138,15 @@ export function displayValue(value: unknown): string {
 export function runView(run: Run): string {
   const { progress, result = null } = run;
   return [
-    runLines(run),
+    runLines(run, true),
     ...(progress ? [progressText(run)] : []),
     ...(result === null ? [] : [JSON.stringify(result, null, 2)]),
   ].join('\n');
 }
 
-/** Runs of a list with their logs; the newest is the last. */
+/** Runs of a list with their logs, in the order of the list. */
 export function runsView(runs: readonly Run[]): string {
-  return [...runs.toReversed().map(runLines), ...hints(runs)].join('\n');
+  return [...runs.map((run) => runLines(run)), ...hints(runs)].join('\n');
 }
 
 /** Logins are apps, which never have the scope. */

@@ -15,6 +15,10 @@ const delivery: View = async (value) => (await import('./deliveries.ts')).delive
 const plugin: View = async (value) => (await import('./plugins.ts')).pluginView(value);
 
 export const views: Readonly<Record<string, View>> = {
+  'automations.health': async (value) => (await import('./health.ts')).healthView(value),
+  'automations.run': run,
+  'automations.simulate': async (value) => (await import('./effects.ts')).simulationView(value),
+  'backtests.get': async (value) => (await import('./backtests.ts')).backtestView(value),
   'boards.cards': async (value) => (await import('./issues.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
