@@ -93,7 +93,7 @@ async function onDue({ data, scheduledAt }: ScheduledEvent, ctx: Ctx): Promise<v
   reportLeft(ctx, await runRule(ctx, triggerOf('unchanged', { scheduledAt }, { issue })));
 }
 
-const jsonHeaders = { 'content-type': 'application/json' };
+const jsonHeaders = { 'content-type': 'application/json' } as const;
 
 async function onRoute({ body }: Readonly<RouteRequest>, ctx: Ctx): Promise<RouteAnswer> {
   let webhook: unknown;

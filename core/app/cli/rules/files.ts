@@ -1,11 +1,20 @@
 // Rules in a folder: one YAML file each.
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { join, resolve } from 'node:path';
+import {
+  isCollection,
+  isPair,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Node,
+  type YAMLMap,
+} from 'yaml';
 import schema from '../../../../docs/automations/rule.schema.json';
 import { inOneLine, printable } from '../../../platform/lib/text/printable.ts';
 import { didYouMean } from '../../../platform/lib/text/words.ts';
 import { CommandError, say } from '../lib/output.ts';
-import { requireUniqueKeys } from './duplicates.ts';
 
 /** Rule as a file describes it. Absent `description`, `enabled`, `mode` and `stepDown` leave those of the server. */
 export interface FileRule {
@@ -114,10 +123,8 @@ export function requireNone([first, ...others]: readonly string[]): void {
 /** @throws Error */
 function ruleIn(text: string): FileRule {
   const value = parsed(text);
-  requireUniqueKeys(text);
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new Error('The file must be a YAML mapping with name, trigger and actions.');
-  requireQuotedTemplates(value);
   requireKnownKeys(value);
   const rule = value as Partial<FileRule>;
   for (const [key, type, fix] of [
@@ -132,40 +139,48 @@ function ruleIn(text: string): FileRule {
   return { ...(rule as FileRule), name: inOneLine(rule.name!) };
 }
 
-/** @throws Error naming the line of a syntax error, which Bun does not report */
+/** @throws Error naming the line of a syntax error, of a key that is given twice, or of a template without quotes */
 function parsed(text: string): unknown {
-  try {
-    return Bun.YAML.parse(text);
-  } catch (error) {
-    const reason = (error as Error).message.replace('YAML Parse error: ', '');
-    const fix = 'Check the indentation, and quote texts that contain `{{` or `: `, or start with `*`.';
-    throw new Error(`Line ${wrongLine(text)} is no valid YAML: ${reason}. ${fix}`, { cause: error });
+  const counter = new LineCounter();
+  const lineOf = (offset: number): number => counter.linePos(offset).line;
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
+  visit(document, { Map: (_, map, path) => requireKeys(map, namesIn([...path, map]), lineOf) });
+  const [wrong] = document.errors;
+  if (wrong) throw invalidYaml(lineOf(wrong.pos[0]), wrong.message);
+  visit(document, {
+    Alias(_, alias) {
+      if (!alias.resolve(document))
+        throw invalidYaml(lineOf(alias.range![0]), `there is no anchor ${alias.source}`);
+    },
+  });
+  return document.toJS() as unknown;
+}
+
+function invalidYaml(line: number, reason: string): Error {
+  const fix = 'Check the indentation, and quote texts that contain `{{` or `: `, or start with `*`.';
+  return new Error(`Line ${line} is no valid YAML: ${reason.replace(/\.$/, '')}. ${fix}`);
+}
+
+/** Returns the keys and indexes above a mapping. @param path nodes from the document to the mapping */
+const namesIn = (path: readonly unknown[]): string[] =>
+  path.flatMap((one, at) => {
+    if (isPair(one)) return String(one.key);
+    return isSeq(one) ? String(one.items.indexOf(path[at + 1])) : [];
+  });
+
+function requireKeys(map: YAMLMap, names: readonly string[], lineOf: (offset: number) => number): void {
+  const known = new Map<string, number>();
+  for (const { key } of map.items as { key: Node }[]) {
+    if (isCollection(key))
+      throw new Error(`${names.join('.')}: Quote texts that start with \`{{\`, such as "{{ issue.title }}".`);
+    const [name, line] = [String(key), lineOf(key?.range?.[0] ?? 0)];
+    const earlier = known.get(name);
+    known.set(name, line);
+    if (earlier === undefined) continue;
+    const words =
+      earlier === line ? `Line ${line} has the key twice` : `Line ${line} repeats the key of line ${earlier}`;
+    throw new Error(`${[...names, name].join('.')}: ${words}. Keep one of them.`);
   }
-}
-
-/** Returns the line after the longest start of a text that is valid by itself, from 1. */
-function wrongLine(text: string): number {
-  const lines = text.split('\n');
-  for (let valid = lines.length - 1; valid > 0; valid--)
-    try {
-      Bun.YAML.parse(lines.slice(0, valid).join('\n'));
-      return valid + 1;
-    } catch {
-      // A shorter start may be valid.
-    }
-  return 1;
-}
-
-/** Key of the mapping that YAML makes of an unquoted `{{ expression }}`. */
-const mappingKey = '[object Object]';
-
-/** @throws Error naming the first text that is a mapping because it has no quotes */
-function requireQuotedTemplates(value: unknown, path = ''): void {
-  if (value === null || typeof value !== 'object') return;
-  if (Object.hasOwn(value, mappingKey))
-    throw new Error(`${path}Quote texts that start with \`{{\`, such as "{{ issue.title }}".`);
-  for (const [key, one] of Object.entries(value))
-    requireQuotedTemplates(one, `${path.replace(': ', '.')}${key}: `);
 }
 
 /** @throws Error */

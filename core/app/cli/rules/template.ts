@@ -1,4 +1,5 @@
 // `tatami rules template [NAME]` and `tatami rules schema`, which need no server.
+import { parse } from 'yaml';
 import ruleSchema from '../../../../docs/automations/rule.schema.json';
 import { filledTemplate, listTemplates, TemplateError } from '../../../features/automations/offline.ts';
 import { usage } from '../lib/flags.ts';
@@ -23,7 +24,7 @@ export function template(name: string | undefined, { set = [], ...options }: Tem
     );
   }
   const text = filled(name, placeholdersOf(name, set));
-  if (options.json) return printResult(Bun.YAML.parse(text), options, () => '');
+  if (options.json) return printResult(parse(text), options, () => '');
   printLines(text.trimEnd().split('\n'));
 }
 
