@@ -3,7 +3,7 @@ import type { AutomationTemplate } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { TextField } from '../../../parts/fields.tsx';
 import { text } from '../../../text/automations.ts';
-import { withPath, type Draft } from '../rule/rule.ts';
+import { valueAt, withPath, type Draft } from '../rule/rule.ts';
 
 interface AdaptProps {
   readonly template: AutomationTemplate;
@@ -25,9 +25,16 @@ function valueOf({ list, default: initial }: Need, typed: string): unknown {
   return typeof initial === 'number' ? Number(typed) : typed;
 }
 
+/** Returns the value that the rule has as text; empty for the placeholder of a required one. */
+function textIn(draft: Draft, name: string, { paths: [path = ''] }: Need): string {
+  const value = valueAt(draft, path);
+  return value === `$${name}` ? '' : [value].flat().join(', ');
+}
+
 export function Adapt({ template, draft, onChange }: AdaptProps): ReactNode {
   const needs = Object.entries(template.needs);
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const shown = ([name, need]: readonly [string, Need]): string => typed[name] ?? textIn(draft, name, need);
   if (needs.length === 0) return null;
   const change = (name: string, need: Need, value: string): void => {
     setTyped({ ...typed, [name]: value });
@@ -41,7 +48,7 @@ export function Adapt({ template, draft, onChange }: AdaptProps): ReactNode {
           key={name}
           label={need.list ? text.listOf(docOf(need)) : docOf(need)}
           type={typeof need.default === 'number' ? 'number' : 'text'}
-          value={typed[name] ?? String(need.default ?? '')}
+          value={shown([name, need])}
           onChange={({ target }) => change(name, need, target.value)}
           required
         />

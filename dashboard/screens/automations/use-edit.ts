@@ -1,0 +1,35 @@
+// Unsaved changes of a stored automation, which stay when the person leaves the page.
+import type { Automation } from '@tatami/sdk/client';
+import { useDraft } from '../../data/drafts.ts';
+import { draftOf, isSame, type Draft } from './rule/rule.ts';
+
+export interface Edit {
+  /** Rule that the edit began with. */
+  readonly base: Draft;
+  /** Rule with the changes. */
+  readonly draft: Draft;
+}
+
+export interface Editing {
+  /** Null without changes. */
+  readonly edit: Edit | null;
+  /** @param automation stored one, with which a first change begins */
+  change(automation: Automation, draft: Draft): void;
+  /** Replaces the rule of an edit whose automation was deleted. */
+  changeDeleted(draft: Draft): void;
+  discard(): void;
+}
+
+export function useEdit(id: string): Editing {
+  const [edit, store, forget] = useDraft<Edit | null>(`automation ${id}`, null);
+  const replace = (base: Draft, draft: Draft): void => {
+    if (isSame(base, draft)) forget();
+    else store({ base, draft });
+  };
+  return {
+    edit,
+    change: (automation, draft) => replace(edit?.base ?? draftOf(automation), draft),
+    changeDeleted: (draft) => edit && store({ ...edit, draft }),
+    discard: () => forget(),
+  };
+}
