@@ -64,6 +64,10 @@ export const text = {
   restored: 'Your unsaved changes are shown.',
   deletedMeanwhile:
     'The automation was deleted meanwhile. Your changes are still here: save them as a new automation, or discard them.',
+  conflict:
+    'Somebody else changed this automation after you began to edit it. Your changes are still here, and not saved.',
+  loadTheirs: 'Discard my changes and load theirs',
+  saveAnyway: 'Save my version anyway',
   discard: 'Discard',
 
   enableTitle: (name: string) => `Enable ${name}`,

@@ -1,15 +1,17 @@
 // Rule of a stored automation in the editor, with the changes that are not saved.
 import { useNavigate } from '@tanstack/react-router';
-import type { Automation } from '@tatami/sdk/client';
+import { ApiCallError, type Automation, type Client } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
+import { useWrite } from '../../data/writes.ts';
+import { Button } from '../../parts/button.tsx';
 import { notify } from '../../parts/overlay/toast.tsx';
 import { Screen } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
 import { Address } from './address.tsx';
 import { RuleForm } from './rule-form.tsx';
-import { changesOf, draftOf } from './rule/rule.ts';
+import { changesOf, draftOf, isSame } from './rule/rule.ts';
 import { Unsaved } from './unsaved.tsx';
 import { refresh, useCreate } from './use-changes.ts';
 import type { Edit, Editing } from './use-edit.ts';
@@ -21,20 +23,33 @@ interface StoredRuleProps {
 
 export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode {
   const client = useClient();
+  const write = useWrite();
   const { edit } = editing;
   const [isRestored, setRestored] = useState(edit !== null);
   const stored = draftOf(automation);
-  const { base, draft } = edit ?? { base: stored, draft: stored };
+  const draft = edit?.draft ?? stored;
+  // The event of the own change may arrive before the answer.
+  const [isSaving, setSaving] = useState(false);
+  const isConflict = edit !== null && !isSaving && ![edit.base, draft].some((one) => isSame(one, stored));
   const discard = (): void => {
     editing.discard();
     setRestored(false);
   };
-  const save = async (): Promise<void> => {
-    const saved = await client.automations.update(automation.id, changesOf(base, draft));
+  const store = async (saving: Promise<Automation | null>): Promise<Automation | null> => {
+    setSaving(true);
+    const saved = await saving.finally(() => setSaving(false));
+    if (!saved) return null;
     queryClient.setQueryData(['automations', automation.id], saved);
     discard();
     notify(text.saved);
     await refresh();
+    return saved;
+  };
+  const save = async (): Promise<Automation | null> =>
+    store(saveEdit(client, automation, edit ?? { base: stored, version: automation.version, draft }));
+  const saveAnyway = async (): Promise<void> => {
+    const { version } = automation;
+    await store(write((api) => api.automations.update(automation.id, draft, { ifVersion: version })));
   };
   return (
     <>
@@ -47,9 +62,55 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
         stored={automation.backtest && { rule: stored, id: automation.backtest.id }}
         start={edit && isRestored && <Unsaved words={text.restored} onDiscard={discard} />}
       >
-        {edit && <Unsaved words={text.unsaved} onDiscard={discard} />}
+        {edit && !isConflict && <Unsaved words={text.unsaved} onDiscard={discard} />}
+        {isConflict && <Conflict onLoad={discard} onSave={() => void saveAnyway()} />}
       </RuleForm>
     </>
+  );
+}
+
+/** Each attempt follows a change of another part, such as the state, by somebody else. */
+const attemptsMax = 5;
+
+/**
+ * Saves the changes if nobody else has changed the rule since they began.
+ * @returns null for a rule that somebody else changed, which the cache then has
+ */
+async function saveEdit(
+  client: Client,
+  { id }: Automation,
+  { base, version, draft }: Edit,
+): Promise<Automation | null> {
+  let ifVersion = version;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await client.automations.update(id, changesOf(base, draft), { ifVersion });
+    } catch (error) {
+      const isStale = error instanceof ApiCallError && error.code === 'precondition_failed';
+      if (!isStale || attempt === attemptsMax) throw error;
+      const current = await client.automations.get(id);
+      queryClient.setQueryData(['automations', id], current);
+      if (isSame(draftOf(current), draft)) return current;
+      if (!isSame(draftOf(current), base)) return null;
+      ifVersion = current.version;
+    }
+  }
+}
+
+interface ConflictProps {
+  readonly onLoad: () => void;
+  readonly onSave: () => void;
+}
+
+function Conflict({ onLoad, onSave }: ConflictProps): ReactNode {
+  return (
+    <div className="notice warning stack" role="alert">
+      <p>{text.conflict}</p>
+      <div className="row wrap">
+        <Button onClick={onLoad}>{text.loadTheirs}</Button>
+        <Button onClick={onSave}>{text.saveAnyway}</Button>
+      </div>
+    </div>
   );
 }
 

@@ -6,6 +6,8 @@ import { draftOf, isSame, type Draft } from './rule/rule.ts';
 export interface Edit {
   /** Rule that the edit began with. */
   readonly base: Draft;
+  /** Version of the automation that had it. */
+  readonly version: number;
   /** Rule with the changes. */
   readonly draft: Draft;
 }
@@ -22,13 +24,13 @@ export interface Editing {
 
 export function useEdit(id: string): Editing {
   const [edit, store, forget] = useDraft<Edit | null>(`automation ${id}`, null);
-  const replace = (base: Draft, draft: Draft): void => {
-    if (isSame(base, draft)) forget();
-    else store({ base, draft });
-  };
   return {
     edit,
-    change: (automation, draft) => replace(edit?.base ?? draftOf(automation), draft),
+    change(automation, draft) {
+      const { base, version } = edit ?? { base: draftOf(automation), version: automation.version };
+      if (isSame(base, draft)) forget();
+      else store({ base, version, draft });
+    },
     changeDeleted: (draft) => edit && store({ ...edit, draft }),
     discard: () => forget(),
   };
