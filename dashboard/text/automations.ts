@@ -61,6 +61,7 @@ export const text = {
   tabs: { rule: 'Rule', health: 'Health' },
   create: 'Save paused',
   unsaved: 'You have changes that are not saved.',
+  saveFirst: 'Save or discard your changes before you enable it.',
   restored: 'Your unsaved changes are shown.',
   deletedMeanwhile:
     'The automation was deleted meanwhile. Your changes are still here: save them as a new automation, or discard them.',

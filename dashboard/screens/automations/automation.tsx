@@ -51,6 +51,7 @@ function Loaded({ automation, editing }: LoadedProps): ReactNode {
   const tab = tabs.find((one) => one === asked) ?? 'rule';
   const navigate = useNavigate();
   const [open, setOpen] = useState<Open | null>(null);
+  const isEdited = editing.edit !== null;
   const leave = (): void => {
     editing.discard();
     void navigate({ to: '/automations' });
@@ -58,11 +59,11 @@ function Loaded({ automation, editing }: LoadedProps): ReactNode {
   return (
     <Screen
       title={automation.name}
-      actions={<Actions automation={automation} onOpen={setOpen} />}
+      actions={<Actions automation={automation} isEdited={isEdited} onOpen={setOpen} />}
       bars={<Tabs id={automation.id} tab={tab} />}
     >
       <div className="stack">
-        <Status automation={automation} />
+        <Status automation={automation} isEdited={isEdited} />
         {tab === 'rule' ? (
           <StoredRule automation={automation} editing={editing} />
         ) : (
@@ -97,10 +98,12 @@ function Tabs({ id, tab }: { readonly id: string; readonly tab: Tab }): ReactNod
 
 interface ActionsProps {
   readonly automation: Automation;
+  /** True for a rule with changes that are not saved, which would not be enabled. */
+  readonly isEdited: boolean;
   readonly onOpen: (open: Open) => void;
 }
 
-function Actions({ automation, onOpen }: ActionsProps): ReactNode {
+function Actions({ automation, isEdited, onOpen }: ActionsProps): ReactNode {
   const navigate = useNavigate();
   const mayWrite = useMay('automations:write');
   const { pause, duplicate } = useChanges();
@@ -114,7 +117,12 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
       {automation.state === 'active' ? (
         <Button onClick={() => void pause(automation)}>{text.pause}</Button>
       ) : (
-        <Button look="primary" onClick={() => onOpen({ act: 'enable', automation })}>
+        <Button
+          look="primary"
+          disabled={isEdited}
+          aria-describedby={isEdited ? saveFirstId : undefined}
+          onClick={() => onOpen({ act: 'enable', automation })}
+        >
           {text.enable}
         </Button>
       )}
@@ -131,12 +139,21 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
   );
 }
 
-function Status({ automation }: { readonly automation: Automation }): ReactNode {
+/** Id of the reason why the button that enables is disabled. */
+const saveFirstId = 'save-first';
+
+interface StatusProps {
+  readonly automation: Automation;
+  readonly isEdited: boolean;
+}
+
+function Status({ automation, isEdited }: StatusProps): ReactNode {
   const { state, stateReason, owner } = automation;
   return (
     <p className={state === 'active' || state === 'paused' ? 'notice' : 'notice warning'} role="status">
       <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason}{' '}
-      {owner && text.ownedBy(owner.name)}
+      {owner && text.ownedBy(owner.name)}{' '}
+      {isEdited && state !== 'active' && <span id={saveFirstId}>{text.saveFirst}</span>}
     </p>
   );
 }
