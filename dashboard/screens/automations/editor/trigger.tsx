@@ -1,5 +1,5 @@
 // When: the trigger of a rule.
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { FieldGroup, SelectField, TextField } from '../../../parts/fields.tsx';
 import { fieldsOfEvents } from '../../../parts/filter/event-fields.ts';
 import { chipFields } from '../../../parts/filter/filter.ts';
@@ -26,14 +26,21 @@ const newTriggers: Readonly<Record<string, Part>> = {
 };
 
 export function TriggerFields({ trigger, onChange }: TriggerProps): ReactNode {
+  const type = textOf(trigger, 'type');
+  // A person may look at another type, and return to what was chosen before.
+  const lastTriggers = useRef<Readonly<Record<string, Part>>>(newTriggers);
+  const pick = (picked: string): void => {
+    lastTriggers.current = { ...lastTriggers.current, [type]: trigger };
+    onChange(lastTriggers.current[picked]!);
+  };
   return (
     <>
       <SelectField
         label={text.startsWhen}
         name="trigger.type"
-        value={textOf(trigger, 'type')}
+        value={type}
         options={Object.entries(words.triggers)}
-        onPick={(type) => onChange(newTriggers[type]!)}
+        onPick={pick}
       />
       <OneTrigger trigger={trigger} onChange={onChange} />
     </>
