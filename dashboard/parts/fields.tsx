@@ -106,13 +106,21 @@ interface FormProps {
   readonly onSubmit: (fields: FormData) => Promise<unknown>;
   /** Absent for a form that is part of a screen, and has no cancel button. */
   readonly onDone?: () => void;
+  /** Returns true for a field that was edited since the form was sent; its message is hidden. */
+  readonly isEdited?: (name: string) => boolean;
   readonly children: ReactNode;
 }
 
 /** Form of a dialog. It cannot be sent twice at once, and keeps what was typed if the write fails. */
-export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNode {
+export function Form({ submit, onSubmit, onDone, isEdited, children }: FormProps): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem>(noProblem);
+  const shown = Object.entries(problem.fields).filter(([name]) => isEdited?.(name) !== true);
+  const finish = (result: unknown): void => {
+    if (result === null) return;
+    setProblem(noProblem);
+    onDone?.();
+  };
   const explain = (error: unknown, form: HTMLFormElement): void => {
     const found = problemOf(error, form);
     setProblem(found);
@@ -129,12 +137,12 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
         const form = event.currentTarget;
         setSending(true);
         void onSubmit(new FormData(form))
-          .then((result) => result !== null && onDone?.())
+          .then(finish)
           .catch((error: unknown) => explain(error, form))
           .finally(() => setSending(false));
       }}
     >
-      <ProblemContext value={problem.fields}>{children}</ProblemContext>
+      <ProblemContext value={Object.fromEntries(shown)}>{children}</ProblemContext>
       <p role="alert" hidden={problem.other === ''} className="notice problem">
         {problem.other}
       </p>

@@ -1,12 +1,12 @@
 // Editor of a rule with its preview beside it.
-import { useDeferredValue, type ReactNode } from 'react';
+import { useDeferredValue, useState, type ReactNode } from 'react';
 import { useMay } from '../../data/provider.tsx';
 import { Form } from '../../parts/fields.tsx';
 import { useFilterChoices } from '../../parts/filter/choices.tsx';
 import styles from './automations.module.css';
 import { Editor } from './editor/editor.tsx';
 import { Preview } from './preview/preview.tsx';
-import type { Draft, Rule } from './rule/rule.ts';
+import { isSame, valueAt, type Draft, type Rule } from './rule/rule.ts';
 import { sentenceOf } from './rule/sentence.ts';
 
 interface RuleFormProps {
@@ -34,10 +34,19 @@ export function RuleForm({
   const mayWrite = useMay('automations:write');
   const names = useFilterChoices();
   const shown = useDeferredValue(draft);
+  const [sent, setSent] = useState(draft);
+  const save = (): Promise<unknown> => {
+    setSent(draft);
+    return onSubmit();
+  };
   return (
     <div className={styles.split}>
       {mayWrite ? (
-        <Form submit={submit} onSubmit={onSubmit}>
+        <Form
+          submit={submit}
+          onSubmit={save}
+          isEdited={(name) => !isSame(valueAt(draft, name), valueAt(sent, name))}
+        >
           {start}
           <Editor draft={draft} onChange={onChange} />
           {children}
