@@ -138,7 +138,8 @@ export const text = {
   nothing: 'Nothing',
   others: 'Other effects',
   done: { create: 'created', update: 'changed', delete: 'deleted' },
-  failures: 'Failures',
+  failedRuns: (failed: number, all: number, why: string) =>
+    `In the preview it failed in ${failed} of ${times(all, 'run', 'runs')}: ${why}`,
   countOf: (what: string, count: number) => `${what}: ${count}`,
   moreEffects: (count: number) => `and ${count} more`,
 } as const;

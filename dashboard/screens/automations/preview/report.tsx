@@ -9,6 +9,7 @@ import { choiceOf } from '../../../parts/filter/words.ts';
 import type { ChipField } from '../../../parts/filter/filter.ts';
 import { text } from '../../../text/automations.ts';
 import { fieldWords, valueText } from '../../proposals/values.ts';
+import { FailedRuns } from './failed-runs.tsx';
 import { figuresOf } from './figures.ts';
 
 interface ReportProps {
@@ -16,16 +17,17 @@ interface ReportProps {
 }
 
 export function Report({ report }: ReportProps): ReactNode {
-  const { fields, effects, others, failures, runs, events, endedBy } = report;
+  const { fields, effects, others, runs, events, endedBy } = report;
+  const hasFailed = runs.failed > 0 && runs.failed === runs.total;
   return (
     <div className="stack" role="status">
-      <Summary report={report} />
+      {!hasFailed && <Summary report={report} />}
+      <FailedRuns report={report} />
       <p className="soft">{text.runs(runs.total, events.wanted)}</p>
       {endedBy !== null && <p className="notice warning">{text.endedEarly}</p>}
       {fields.length > 1 && <ByField fields={fields} />}
       <Differing effects={effects.filter(({ people }) => people === 'opposite')} />
       <Counts title={text.others} counts={others} />
-      <Counts title={text.failures} counts={failures} isProblem />
     </div>
   );
 }
@@ -132,20 +134,16 @@ function effectWords(what: string): string {
 interface CountsProps {
   readonly title: string;
   readonly counts: BacktestReport['others'];
-  readonly isProblem?: boolean;
 }
 
-function Counts({ title, counts, isProblem = false }: CountsProps): ReactNode {
+function Counts({ title, counts }: CountsProps): ReactNode {
   if (counts.length === 0) return null;
   return (
-    <section className={isProblem ? 'notice problem' : ''}>
+    <section>
       <h3>{title}</h3>
       <ul>
-        {counts.map(({ what, count, samples }) => (
-          <li key={what}>
-            {text.countOf(isProblem ? what : effectWords(what), count)}
-            {isProblem && samples.length > 0 && <div>{valueText(samples[0])}</div>}
-          </li>
+        {counts.map(({ what, count }) => (
+          <li key={what}>{text.countOf(effectWords(what), count)}</li>
         ))}
       </ul>
     </section>
