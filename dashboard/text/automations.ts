@@ -50,9 +50,15 @@ export const text = {
   paused: (name: string) => `${name} is paused.`,
   duplicated: (name: string) => `${name} was created. It is paused.`,
   saved: 'Saved.',
+  savedOnProbation: (left: number) =>
+    left === 1
+      ? 'Saved. The next run is proposed for approval.'
+      : `Saved. The next ${left} runs are proposed for approval.`,
   modes: { simulate: 'Simulates', propose: 'Proposes', apply: 'Applies' },
   pausedState: 'Paused',
   probation: (left: number) => `On probation, ${times(left, 'run', 'runs')} left`,
+  probationHint: 'Until then, people approve the changes of each run.',
+  proposals: 'Show the proposals',
   suspended: (reason: string) => `Suspended: ${reason}`,
   stopped: (reason: string) => `Stopped: ${reason}`,
   noReason: 'no reason given',

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ApiCallError, type Automation } from '@tatami/sdk/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useClient, useMay } from '../../data/provider.tsx';
@@ -10,7 +10,7 @@ import { Bar, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
 import { Dialogs, type Open } from './dialogs.tsx';
-import { statusOf } from './status.ts';
+import { isOnProbation, statusOf } from './status.ts';
 import { DeletedRule, StoredRule } from './stored-rule.tsx';
 import { useChanges } from './use-changes.ts';
 import { useEdit, type Editing } from './use-edit.ts';
@@ -153,6 +153,14 @@ function Status({ automation, isEdited }: StatusProps): ReactNode {
     <p className={state === 'active' || state === 'paused' ? 'notice' : 'notice warning'} role="status">
       <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason}{' '}
       {owner && text.ownedBy(owner.name)}{' '}
+      {isOnProbation(automation) && (
+        <>
+          {text.probationHint}{' '}
+          <Link to="/proposals" search={{ install: automation.id }}>
+            {text.proposals}
+          </Link>
+        </>
+      )}
       {isEdited && state !== 'active' && <span id={saveFirstId}>{text.saveFirst}</span>}
     </p>
   );

@@ -12,6 +12,7 @@ import { text } from '../../text/automations.ts';
 import { Address } from './address.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { changesOf, draftOf, isSame } from './rule/rule.ts';
+import { isOnProbation } from './status.ts';
 import { Unsaved } from './unsaved.tsx';
 import { refresh, useCreate } from './use-changes.ts';
 import type { Edit, Editing } from './use-edit.ts';
@@ -21,9 +22,20 @@ interface StoredRuleProps {
   readonly editing: Editing;
 }
 
+/** Returns a function that says that a rule was saved, and that its next runs need approval. */
+function useSavedNote(): (saved: Automation) => void {
+  const navigate = useNavigate();
+  return ({ id, probation, ...automation }) => {
+    if (!probation || !isOnProbation({ probation, ...automation })) return notify(text.saved);
+    const run = (): void => void navigate({ to: '/proposals', search: { install: id } });
+    notify(text.savedOnProbation(probation.runsLeft), { label: text.proposals, run });
+  };
+}
+
 export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode {
   const client = useClient();
   const write = useWrite();
+  const noteSaved = useSavedNote();
   const { edit } = editing;
   const [isRestored, setRestored] = useState(edit !== null);
   const stored = draftOf(automation);
@@ -41,7 +53,7 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
     if (!saved) return null;
     queryClient.setQueryData(['automations', automation.id], saved);
     discard();
-    notify(text.saved);
+    noteSaved(saved);
     await refresh();
     return saved;
   };
