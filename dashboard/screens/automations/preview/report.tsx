@@ -1,15 +1,14 @@
 // Report of a backtest: figures, and the issues that people decided differently about.
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { BacktestReport } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { useClient } from '../../../data/provider.tsx';
 import { useFilterChoices } from '../../../parts/filter/choices.tsx';
 import { choiceOf } from '../../../parts/filter/words.ts';
 import type { ChipField } from '../../../parts/filter/filter.ts';
 import { text } from '../../../text/automations.ts';
 import { fieldWords, valueText } from '../../proposals/values.ts';
 import { FailedRuns } from './failed-runs.tsx';
+import { useIssues } from '../use-issues.ts';
 import { figuresOf } from './figures.ts';
 
 interface ReportProps {
@@ -77,7 +76,7 @@ type Effects = BacktestReport['effects'];
 
 function Differing({ effects }: { readonly effects: Effects }): ReactNode {
   const shown = effects.slice(0, shownMax);
-  const issues = useIssuesOf(shown);
+  const issues = useIssues(shown.map(({ issueId }) => issueId));
   const valueOf = useValueText();
   if (effects.length === 0) return null;
   return (
@@ -101,17 +100,6 @@ function Differing({ effects }: { readonly effects: Effects }): ReactNode {
       {effects.length > shownMax && <p className="soft">{text.moreEffects(effects.length - shownMax)}</p>}
     </section>
   );
-}
-
-function useIssuesOf(effects: Effects): ReadonlyMap<string, { identifier: string | null; title: string }> {
-  const client = useClient();
-  const ids = [...new Set(effects.map(({ issueId }) => issueId))].toSorted();
-  const { data = [] } = useQuery({
-    queryKey: ['issues', 'of-preview', ids],
-    enabled: ids.length > 0,
-    queryFn: async () => (await client.issues.list({ filter: { id: ids }, limit: shownMax })).data,
-  });
-  return new Map(data.map((issue) => [issue.id, issue]));
 }
 
 /** Returns a function that gives the name of a value of a field, such as that of a member. */
