@@ -48,6 +48,7 @@ test('a person builds, previews, enables and pauses a rule without code, from no
       ],
     },
     acted: true,
+    undone: { priority: 'none', status: 'undone' },
     paused: 'paused',
     stepDown: { share: 0.3, least: 5, days: 7 },
     template: {
@@ -58,6 +59,11 @@ test('a person builds, previews, enables and pauses a rule without code, from no
         filter: { or: [{ title: { contains: 'burning' } }, { description: { contains: 'burning' } }] },
       },
     },
+    left: { byTab: 'Typed', byReload: 'Typed', canEnable: false, discarded: '', bySidebar: 'Half' },
+    conflict: { afterSave: 'Theirs', typed: 'Mine', afterSaveAnyway: 'Mine', besidesOthers: 'Again' },
+    deleted: 'Orphan',
+    chosen: { cron: '0 9 * * 1,3', event: 'comment.added' },
+    failed: ['failed in 3 of 3 runs', 'failed in 3 of 3 runs'],
     problems: [],
   });
 }, 60_000);
