@@ -97,6 +97,15 @@ export function FieldGroup({ label, name, children }: GroupProps): ReactNode {
   );
 }
 
+type Detail = ApiCallError['details'][number];
+
+interface ProblemWords {
+  /** Returns what to do about a field, beside the field. */
+  readonly atField: (detail: Detail) => string;
+  /** Returns the same with the name of the field. */
+  readonly named: (detail: Detail) => string;
+}
+
 interface FormProps {
   readonly submit: string;
   /**
@@ -108,11 +117,13 @@ interface FormProps {
   readonly onDone?: () => void;
   /** Returns true for a field that was edited since the form was sent; its message is hidden. */
   readonly isEdited?: (name: string) => boolean;
+  /** Words for what the server rejected; its own ones by default. */
+  readonly wordsOf?: ProblemWords;
   readonly children: ReactNode;
 }
 
 /** Form of a dialog. It cannot be sent twice at once, and keeps what was typed if the write fails. */
-export function Form({ submit, onSubmit, onDone, isEdited, children }: FormProps): ReactNode {
+export function Form({ submit, onSubmit, onDone, isEdited, wordsOf, children }: FormProps): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem>(noProblem);
   const shown = Object.entries(problem.fields).filter(([name]) => isEdited?.(name) !== true);
@@ -122,7 +133,7 @@ export function Form({ submit, onSubmit, onDone, isEdited, children }: FormProps
     onDone?.();
   };
   const explain = (error: unknown, form: HTMLFormElement): void => {
-    const found = problemOf(error, form);
+    const found = problemOf(error, form, wordsOf);
     setProblem(found);
     const [first] = Object.keys(found.fields);
     if (first !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
@@ -165,19 +176,20 @@ interface Problem {
 const noProblem: Problem = { fields: {}, other: '' };
 
 /** Sorts what the server rejected by the fields of a form. */
-function problemOf(error: unknown, form: HTMLFormElement): Problem {
+function problemOf(error: unknown, form: HTMLFormElement, wordsOf?: ProblemWords): Problem {
   if (error instanceof ApiCallError && error.code === 'recent_sign_in_required') {
     notifyProblem(error);
     return noProblem;
   }
   const details = error instanceof ApiCallError ? error.details : [];
-  const named = details.flatMap(({ path, fix }) => {
-    const name = fieldOf(path ?? '', form);
-    return name === null ? [] : [[name, fix ?? messageOf(error)] as const];
+  const named = details.flatMap((detail) => {
+    const name = fieldOf(detail.path ?? '', form);
+    return name === null ? [] : [[name, wordsOf?.atField(detail) ?? detail.fix ?? messageOf(error)] as const];
   });
+  const all = wordsOf && details.length > 0 ? details.map(wordsOf.named).join(' ') : messageOf(error);
   const isExplained = named.length > 0 && named.length === details.length;
   // The first message of a field stays.
-  return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : messageOf(error) };
+  return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : all };
 }
 
 /** Returns the name of the field at a path, or of the nearest one that contains it, such as `actions.0` for `actions.0.body`. */

@@ -122,6 +122,7 @@ export const text = {
   previewWaiting: 'The preview is calculated…',
   previewProgress: (looked: number, of: number) => `${looked} of ${of} events read…`,
   previewFailed: (why: string) => `The preview failed: ${why}`,
+  missing: 'Still missing:',
   notComplete: 'The rule cannot be previewed yet:',
   changedIssues: (days: number, count: number) =>
     `In the last ${days} days it would have changed ${times(count, 'issue', 'issues')}`,

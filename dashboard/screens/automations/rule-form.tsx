@@ -3,6 +3,7 @@ import { useDeferredValue, useState, type ReactNode } from 'react';
 import { useMay } from '../../data/provider.tsx';
 import { Form } from '../../parts/fields.tsx';
 import { useFilterChoices } from '../../parts/filter/choices.tsx';
+import { fixWords, problemWords } from '../../text/automation-problems.ts';
 import styles from './automations.module.css';
 import { Editor } from './editor/editor.tsx';
 import { Preview } from './preview/preview.tsx';
@@ -45,6 +46,7 @@ export function RuleForm({
         <Form
           submit={submit}
           onSubmit={save}
+          wordsOf={{ atField: fixWords, named: (detail) => problemWords(detail, draft) }}
           isEdited={(name) => !isSame(valueAt(draft, name), valueAt(sent, name))}
         >
           {start}

@@ -1,7 +1,8 @@
 // Live preview beside the editor: what the rule would have done.
 import type { ReactNode } from 'react';
-import type { Backtest } from '@tatami/sdk/client';
+import { ApiCallError, type Backtest } from '@tatami/sdk/client';
 import { messageOf } from '../../../parts/states.tsx';
+import { isMissing, problemWords } from '../../../text/automation-problems.ts';
 import { text } from '../../../text/automations.ts';
 import type { Rule } from '../rule/rule.ts';
 import { Report } from './report.tsx';
@@ -33,13 +34,16 @@ function Content({ rule, backtest, error, isStale }: ContentProps): ReactNode {
   if (rule.actions.length === 0) return <p className="soft">{text.previewEmpty}</p>;
   if (!isTestable(rule)) return <p className="soft">{text.previewNone}</p>;
   if (isStale) return <Waiting words={text.previewWaiting} />;
-  if (error)
-    return (
-      <p className="soft" role="status">
-        {text.notComplete} {messageOf(error)}
-      </p>
-    );
+  if (error) return <Waiting words={problemOf(error, rule)} />;
   return <State backtest={backtest} />;
+}
+
+/** Returns what is missing in an incomplete rule, or what is wrong with it. */
+function problemOf(error: unknown, rule: Rule): string {
+  const details = error instanceof ApiCallError ? error.details : [];
+  if (details.length === 0) return `${text.notComplete} ${messageOf(error)}`;
+  const words = details.map((detail) => problemWords(detail, rule)).join(' ');
+  return `${details.every(isMissing) ? text.missing : text.notComplete} ${words}`;
 }
 
 function Waiting({ words }: { readonly words: string }): ReactNode {
