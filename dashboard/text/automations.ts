@@ -121,8 +121,9 @@ export const text = {
 
   preview: 'Preview',
   previewEmpty: 'Add an action to see what the automation would have done.',
-  previewNone:
-    'Nothing can be shown for this trigger, because a preview repeats recorded events. Use “Run on an issue” to see what it does now.',
+  previewNone: 'Nothing can be shown for this trigger, because a preview repeats recorded events.',
+  previewRun: 'Use “Run on an issue” to see what it does now.',
+  previewSave: 'Save the rule to see what it does to a single issue.',
   previewWaiting: 'The preview is calculated…',
   previewProgress: (looked: number, of: number) => `${looked} of ${of} events read…`,
   previewFailed: (why: string) => `The preview failed: ${why}`,

@@ -7,7 +7,8 @@ import { fixWords, problemWords } from '../../text/automation-problems.ts';
 import styles from './automations.module.css';
 import { Editor } from './editor/editor.tsx';
 import { Preview } from './preview/preview.tsx';
-import { isSame, valueAt, type Draft, type Rule } from './rule/rule.ts';
+import type { Stored } from './preview/use-preview.ts';
+import { isSame, valueAt, type Draft } from './rule/rule.ts';
 import { sentenceOf } from './rule/sentence.ts';
 
 interface RuleFormProps {
@@ -15,8 +16,8 @@ interface RuleFormProps {
   readonly onChange: (draft: Draft) => void;
   readonly submit: string;
   readonly onSubmit: () => Promise<unknown>;
-  /** Rule whose backtest exists already. */
-  readonly stored: { readonly rule: Rule; readonly id: string } | null;
+  /** Null for a rule that is not saved yet. */
+  readonly stored: Stored | null;
   /** Shown above the editor. */
   readonly start?: ReactNode;
   /** Shown above the button that saves. */

@@ -11,7 +11,7 @@ import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
 import { Address } from './address.tsx';
 import { RuleForm } from './rule-form.tsx';
-import { changesOf, draftOf, isSame } from './rule/rule.ts';
+import { changesOf, draftOf, isSame, type Draft } from './rule/rule.ts';
 import { isOnProbation } from './status.ts';
 import { Unsaved } from './unsaved.tsx';
 import { refresh, useCreate } from './use-changes.ts';
@@ -39,10 +39,11 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
   const { edit } = editing;
   const [isRestored, setRestored] = useState(edit !== null);
   const stored = draftOf(automation);
-  const draft = edit?.draft ?? stored;
+  const current = edit ?? { base: stored, version: automation.version, draft: stored };
+  const { draft } = current;
   // The event of the own change may arrive before the answer.
   const [isSaving, setSaving] = useState(false);
-  const isConflict = edit !== null && !isSaving && ![edit.base, draft].some((one) => isSame(one, stored));
+  const isConflict = !isSaving && isContended(current, stored);
   const discard = (): void => {
     editing.discard();
     setRestored(false);
@@ -57,8 +58,7 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
     await refresh();
     return saved;
   };
-  const save = async (): Promise<Automation | null> =>
-    store(saveEdit(client, automation, edit ?? { base: stored, version: automation.version, draft }));
+  const save = (): Promise<Automation | null> => store(saveEdit(client, automation, current));
   const saveAnyway = async (): Promise<void> => {
     const { version } = automation;
     await store(write((api) => api.automations.update(automation.id, draft, { ifVersion: version })));
@@ -71,15 +71,18 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
         onChange={(next) => editing.change(automation, next)}
         submit={common.save}
         onSubmit={save}
-        stored={automation.backtest && { rule: stored, id: automation.backtest.id }}
+        stored={{ rule: stored, backtest: automation.backtest?.id ?? null }}
         start={edit && isRestored && <Unsaved words={text.restored} onDiscard={discard} />}
       >
-        {edit && !isConflict && <Unsaved words={text.unsaved} onDiscard={discard} />}
         {isConflict && <Conflict onLoad={discard} onSave={() => void saveAnyway()} />}
+        {edit && !isConflict && <Unsaved words={text.unsaved} onDiscard={discard} />}
       </RuleForm>
     </>
   );
 }
+
+const isContended = ({ base, draft }: Edit, stored: Draft): boolean =>
+  !isSame(base, stored) && !isSame(draft, stored);
 
 /** Each attempt follows a change of another part, such as the state, by somebody else. */
 const attemptsMax = 5;

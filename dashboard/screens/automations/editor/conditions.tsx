@@ -61,12 +61,8 @@ export function ConditionFields({ draft, onChange }: ConditionsProps): ReactNode
               <FieldGroup label={text.conditions[name]} name={`conditions.${name}`}>
                 <Fields part={part} at={`conditions.${name}`} onChange={(next) => change(name, next)} />
                 <div>
-                  <Button
-                    look="plain"
-                    aria-label={text.removeCondition(text.conditions[name])}
-                    onClick={() => change(name, undefined)}
-                  >
-                    <Icon name="close" /> {text.conditions[name]}
+                  <Button look="plain" onClick={() => change(name, undefined)}>
+                    <Icon name="close" /> {text.removeCondition(text.conditions[name])}
                   </Button>
                 </div>
               </FieldGroup>

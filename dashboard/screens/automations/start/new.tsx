@@ -55,13 +55,10 @@ function NewRule({ template, initial, start }: NewRuleProps): ReactNode {
   const create = useCreate();
   const [draft, store, forget] = useDraft(`automation new ${start}`, initial);
   const [isRestored, setRestored] = useState(!isSame(draft, initial));
-  // A template shows the values of the rule, which change as a whole.
-  const [discards, setDiscards] = useState(0);
   const change = (next: Draft): void => (isSame(next, initial) ? forget() : store(next));
   const discard = (): void => {
     forget();
     setRestored(false);
-    setDiscards(discards + 1);
   };
   const mode = template && { mode: template.rule.mode as Automation['mode'] };
   return (
@@ -74,7 +71,7 @@ function NewRule({ template, initial, start }: NewRuleProps): ReactNode {
       start={
         <>
           {isRestored && <Unsaved words={text.restored} onDiscard={discard} />}
-          {template && <Adapt key={discards} template={template} draft={draft} onChange={change} />}
+          {template && <Adapt template={template} draft={draft} onChange={change} />}
         </>
       }
     />
