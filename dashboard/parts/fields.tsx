@@ -1,6 +1,15 @@
 // Labeled form fields, and the frame of a small form.
 import { ApiCallError } from '@tatami/sdk/client';
-import { createContext, use, useId, useState, type ComponentProps, type ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type ComponentProps,
+  type ReactNode,
+} from 'react';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { messageOf } from './states.tsx';
@@ -126,6 +135,13 @@ interface FormProps {
 export function Form({ submit, onSubmit, onDone, isEdited, wordsOf, children }: FormProps): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem>(noProblem);
+  const button = useRef<HTMLButtonElement>(null);
+  const wasSending = useRef(false);
+  useEffect(() => {
+    // A disabled button loses the focus.
+    if (wasSending.current && !isSending && document.activeElement === document.body) button.current?.focus();
+    wasSending.current = isSending;
+  }, [isSending]);
   const shown = Object.entries(problem.fields).filter(([name]) => isEdited?.(name) !== true);
   const finish = (result: unknown): void => {
     if (result === null) return;
@@ -158,7 +174,7 @@ export function Form({ submit, onSubmit, onDone, isEdited, wordsOf, children }: 
         {problem.other}
       </p>
       <div className="row">
-        <Button type="submit" look="primary" disabled={isSending}>
+        <Button ref={button} type="submit" look="primary" disabled={isSending}>
           {submit}
         </Button>
         {onDone && <Button onClick={onDone}>{text.cancel}</Button>}

@@ -36,6 +36,7 @@ async function leave(page: Page): Promise<object> {
   const byReload = await description(page).inputValue();
   const canEnable = await button(page, 'Enable').isEnabled();
   await button(page, 'Discard').first().press('Enter');
+  const focused = await page.evaluate(() => document.activeElement?.getAttribute('name'));
   await page.reload();
   const discarded = await description(page).inputValue();
   await go(page, '/automations/new');
@@ -44,7 +45,7 @@ async function leave(page: Page): Promise<object> {
   await page.getByRole('link', { name: 'New automation' }).click();
   const bySidebar = await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue();
   await button(page, 'Discard').press('Enter');
-  return { byTab, byReload, canEnable, discarded, bySidebar };
+  return { byTab, byReload, canEnable, focused, discarded, bySidebar };
 }
 
 /** Saves an automation in one tab while another one has changes. */

@@ -69,6 +69,8 @@ async function build(): Promise<void> {
   await chip.waitFor({ state: 'detached' });
   await addAction('Set fields');
   await addAction('Comment');
+  const added = page.locator('textarea:focus');
+  results.added = await added.getAttribute('name');
   results.moved = await moveAction();
   const comment = page.getByRole('textbox', { name: 'Text of the comment' });
   await comment.fill('{{ issue.title');

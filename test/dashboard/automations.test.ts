@@ -32,6 +32,7 @@ test('a person builds, previews, enables and pauses a rule without code, from no
     ...(shots === undefined ? [] : [shots]),
   ]);
   expect(seen).toEqual({
+    added: 'actions.1.body',
     moved: ['Move action 1 down', 'Move action 2 up'],
     focused: true,
     preview:
@@ -59,7 +60,14 @@ test('a person builds, previews, enables and pauses a rule without code, from no
         filter: { or: [{ title: { contains: 'burning' } }, { description: { contains: 'burning' } }] },
       },
     },
-    left: { byTab: 'Typed', byReload: 'Typed', canEnable: false, discarded: '', bySidebar: 'Half' },
+    left: {
+      byTab: 'Typed',
+      byReload: 'Typed',
+      canEnable: false,
+      focused: 'name',
+      discarded: '',
+      bySidebar: 'Half',
+    },
     conflict: { afterSave: 'Theirs', typed: 'Mine', afterSaveAnyway: 'Mine', besidesOthers: 'Again' },
     deleted: 'Orphan',
     chosen: { cron: '0 9 * * 1,3', event: 'comment.added' },

@@ -1,7 +1,7 @@
 // Rule of a stored automation in the editor, with the changes that are not saved.
 import { useNavigate } from '@tanstack/react-router';
 import { ApiCallError, type Automation, type Client } from '@tatami/sdk/client';
-import { useState, type ReactNode } from 'react';
+import { useState, type MouseEvent, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -13,7 +13,7 @@ import { Address } from './address.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { changesOf, draftOf, isSame, type Draft } from './rule/rule.ts';
 import { isOnProbation } from './status.ts';
-import { Unsaved } from './unsaved.tsx';
+import { focusAfter, Unsaved } from './unsaved.tsx';
 import { refresh, useCreate } from './use-changes.ts';
 import type { Edit, Editing } from './use-edit.ts';
 
@@ -118,12 +118,18 @@ interface ConflictProps {
 }
 
 function Conflict({ onLoad, onSave }: ConflictProps): ReactNode {
+  const leaving =
+    (act: () => void) =>
+    ({ currentTarget }: MouseEvent<HTMLButtonElement>): void => {
+      focusAfter(currentTarget);
+      act();
+    };
   return (
     <div className="notice warning stack" role="alert">
       <p>{text.conflict}</p>
       <div className="row wrap">
-        <Button onClick={onLoad}>{text.loadTheirs}</Button>
-        <Button onClick={onSave}>{text.saveAnyway}</Button>
+        <Button onClick={leaving(onLoad)}>{text.loadTheirs}</Button>
+        <Button onClick={leaving(onSave)}>{text.saveAnyway}</Button>
       </div>
     </div>
   );

@@ -35,6 +35,13 @@ const kinds: Readonly<Record<Kind, readonly [initial: Part, fields: (props: Part
 };
 const names = Object.keys(kinds) as readonly Kind[];
 
+/** Moves the focus from a button that disappears to the menu that adds conditions. */
+const focusMenu = (button: HTMLElement): void =>
+  button
+    .closest('[name=conditions]')
+    ?.querySelector<HTMLElement>(':scope > div > [aria-haspopup=menu]')
+    ?.focus();
+
 interface ConditionsProps {
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
@@ -61,7 +68,13 @@ export function ConditionFields({ draft, onChange }: ConditionsProps): ReactNode
               <FieldGroup label={text.conditions[name]} name={`conditions.${name}`}>
                 <Fields part={part} at={`conditions.${name}`} onChange={(next) => change(name, next)} />
                 <div>
-                  <Button look="plain" onClick={() => change(name, undefined)}>
+                  <Button
+                    look="plain"
+                    onClick={({ currentTarget }) => {
+                      focusMenu(currentTarget);
+                      change(name, undefined);
+                    }}
+                  >
                     <Icon name="close" /> {text.removeCondition(text.conditions[name])}
                   </Button>
                 </div>
