@@ -152,15 +152,15 @@ function Status({ automation, isEdited }: StatusProps): ReactNode {
   return (
     <p className={state === 'active' || state === 'paused' ? 'notice' : 'notice warning'} role="status">
       <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason}{' '}
-      {owner && text.ownedBy(owner.name)}{' '}
       {isOnProbation(automation) && (
         <>
           {text.probationHint}{' '}
           <Link to="/proposals" search={{ install: automation.id }}>
             {text.proposals}
-          </Link>
+          </Link>{' '}
         </>
       )}
+      {owner && text.ownedBy(owner.name)}{' '}
       {isEdited && state !== 'active' && <span id={saveFirstId}>{text.saveFirst}</span>}
     </p>
   );

@@ -87,6 +87,7 @@ function NeedField({ need, value, choices, onChange }: NeedProps): ReactNode {
         choices={choices}
         values={Array.isArray(value) ? value.map(String) : []}
         onPick={onChange}
+        empty={text.choose}
       />
     );
   if (choices)
@@ -99,10 +100,15 @@ function NeedField({ need, value, choices, onChange }: NeedProps): ReactNode {
 }
 
 const commas = /,? separated by commas$/;
+/** How a written value names an object, which a picker shows by its name. */
+const spelling = /^(ids|keys?)\b.*? of the /i;
+
+const upperFirst = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 function labelOf({ doc, list }: Need, isChosen: boolean): string {
   const words = doc.replace(/\.$/, '').replace(commas, '');
-  return list && !isChosen ? text.listOf(words) : words;
+  if (isChosen) return upperFirst(words.replace(spelling, ''));
+  return list ? text.listOf(words) : words;
 }
 
 interface ChoiceProps {
