@@ -149,6 +149,8 @@ async function settle(): Promise<void> {
 /** Adapts a template, and enables it with its defaults. */
 async function useTemplate(): Promise<void> {
   await page.getByRole('link', { name: 'Automations' }).press('Enter');
+  await page.getByRole('heading', { name: 'Automations', exact: true }).waitFor();
+  await isSettled(page);
   await page.getByText('Start with a template').press('Enter');
   await page.getByRole('link', { name: /^Use the template “Set the priority by a keyword/ }).press('Enter');
   await page.getByRole('textbox', { name: 'Word in the title or description' }).fill('burning');
