@@ -75,7 +75,25 @@ async function conflict(tab: Tab): Promise<object> {
   await isSaved(page);
   const besidesOthers = await stored(path);
   await other.close();
-  return { afterSave, typed, afterSaveAnyway, besidesOthers };
+  return { afterSave, typed, afterSaveAnyway, besidesOthers, whileSaving: await typeOn(page, path) };
+}
+
+/** Types while a save is on its way. @returns the typed text, which the save does not contain */
+async function typeOn(page: Page, path: string): Promise<readonly string[]> {
+  const sending = Promise.withResolvers<void>();
+  await page.route(target.url + `/api/v1${path}`, async (route) => {
+    if (route.request().method() === 'PATCH') await sending.promise;
+    await route.continue();
+  });
+  await description(page).fill('Sent');
+  await button(page, 'Save').press('Enter');
+  await description(page).fill('Later');
+  sending.resolve();
+  await page.getByRole('button', { name: 'Save', exact: true, disabled: false }).waitFor();
+  const typed = [await stored(path), await description(page).inputValue()];
+  await page.unroute(target.url + `/api/v1${path}`);
+  await button(page, 'Discard').press('Enter');
+  return typed;
 }
 
 /** Changes an automation that is deleted meanwhile. @returns what became of the typed text */

@@ -1,7 +1,7 @@
 // Rule of a stored automation in the editor, with the changes that are not saved.
 import { useNavigate } from '@tanstack/react-router';
 import { ApiCallError, type Automation, type Client } from '@tatami/sdk/client';
-import { useState, type MouseEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react';
 import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -41,6 +41,10 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
   const stored = draftOf(automation);
   const current = edit ?? { base: stored, version: automation.version, draft: stored };
   const { draft } = current;
+  const latest = useRef(draft);
+  useEffect(() => {
+    latest.current = draft;
+  });
   // The event of the own change may arrive before the answer.
   const [isSaving, setSaving] = useState(false);
   const isConflict = !isSaving && isContended(current, stored);
@@ -53,7 +57,8 @@ export function StoredRule({ automation, editing }: StoredRuleProps): ReactNode 
     const saved = await saving.finally(() => setSaving(false));
     if (!saved) return null;
     queryClient.setQueryData(['automations', automation.id], saved);
-    discard();
+    if (isSame(latest.current, draft)) discard();
+    else editing.continueFrom(saved, latest.current);
     noteSaved(saved);
     await refresh();
     return saved;

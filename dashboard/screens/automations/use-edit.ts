@@ -17,6 +17,8 @@ export interface Editing {
   readonly edit: Edit | null;
   /** @param automation stored one, with which a first change begins */
   change(automation: Automation, draft: Draft): void;
+  /** Continues with changes that the person made while the automation was saved. */
+  continueFrom(saved: Automation, draft: Draft): void;
   /** Replaces the rule of an edit whose automation was deleted. */
   changeDeleted(draft: Draft): void;
   discard(): void;
@@ -31,6 +33,7 @@ export function useEdit(id: string): Editing {
       if (isSame(base, draft)) forget();
       else store({ base, version, draft });
     },
+    continueFrom: (saved, draft) => store({ base: draftOf(saved), version: saved.version, draft }),
     changeDeleted: (draft) => edit && store({ ...edit, draft }),
     discard: () => forget(),
   };
