@@ -1,6 +1,15 @@
 // Labeled form fields, and the frame of a small form.
 import { ApiCallError } from '@tatami/sdk/client';
-import { createContext, use, useId, useState, type ComponentProps, type ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type ComponentProps,
+  type ReactNode,
+} from 'react';
 import { text } from '../text/common.ts';
 import { Button } from './button.tsx';
 import { messageOf } from './states.tsx';
@@ -97,6 +106,15 @@ export function FieldGroup({ label, name, children }: GroupProps): ReactNode {
   );
 }
 
+type Detail = ApiCallError['details'][number];
+
+interface ProblemWords {
+  /** Returns what to do about a field, beside the field. */
+  readonly atField: (detail: Detail) => string;
+  /** Returns the same with the name of the field. */
+  readonly named: (detail: Detail) => string;
+}
+
 interface FormProps {
   readonly submit: string;
   /**
@@ -106,15 +124,32 @@ interface FormProps {
   readonly onSubmit: (fields: FormData) => Promise<unknown>;
   /** Absent for a form that is part of a screen, and has no cancel button. */
   readonly onDone?: () => void;
+  /** Returns true for a field that was edited since the form was sent; its message is hidden. */
+  readonly isEdited?: (name: string) => boolean;
+  /** Words for what the server rejected; its own ones by default. */
+  readonly wordsOf?: ProblemWords;
   readonly children: ReactNode;
 }
 
 /** Form of a dialog. It cannot be sent twice at once, and keeps what was typed if the write fails. */
-export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNode {
+export function Form({ submit, onSubmit, onDone, isEdited, wordsOf, children }: FormProps): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem>(noProblem);
+  const button = useRef<HTMLButtonElement>(null);
+  const wasSending = useRef(false);
+  useEffect(() => {
+    // A disabled button loses the focus.
+    if (wasSending.current && !isSending && document.activeElement === document.body) button.current?.focus();
+    wasSending.current = isSending;
+  }, [isSending]);
+  const shown = Object.entries(problem.fields).filter(([name]) => isEdited?.(name) !== true);
+  const finish = (result: unknown): void => {
+    if (result === null) return;
+    setProblem(noProblem);
+    onDone?.();
+  };
   const explain = (error: unknown, form: HTMLFormElement): void => {
-    const found = problemOf(error, form);
+    const found = problemOf(error, form, wordsOf);
     setProblem(found);
     const [first] = Object.keys(found.fields);
     if (first !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
@@ -129,17 +164,17 @@ export function Form({ submit, onSubmit, onDone, children }: FormProps): ReactNo
         const form = event.currentTarget;
         setSending(true);
         void onSubmit(new FormData(form))
-          .then((result) => result !== null && onDone?.())
+          .then(finish)
           .catch((error: unknown) => explain(error, form))
           .finally(() => setSending(false));
       }}
     >
-      <ProblemContext value={problem.fields}>{children}</ProblemContext>
+      <ProblemContext value={Object.fromEntries(shown)}>{children}</ProblemContext>
       <p role="alert" hidden={problem.other === ''} className="notice problem">
         {problem.other}
       </p>
       <div className="row">
-        <Button type="submit" look="primary" disabled={isSending}>
+        <Button ref={button} type="submit" look="primary" disabled={isSending}>
           {submit}
         </Button>
         {onDone && <Button onClick={onDone}>{text.cancel}</Button>}
@@ -157,19 +192,20 @@ interface Problem {
 const noProblem: Problem = { fields: {}, other: '' };
 
 /** Sorts what the server rejected by the fields of a form. */
-function problemOf(error: unknown, form: HTMLFormElement): Problem {
+function problemOf(error: unknown, form: HTMLFormElement, wordsOf?: ProblemWords): Problem {
   if (error instanceof ApiCallError && error.code === 'recent_sign_in_required') {
     notifyProblem(error);
     return noProblem;
   }
   const details = error instanceof ApiCallError ? error.details : [];
-  const named = details.flatMap(({ path, fix }) => {
-    const name = fieldOf(path ?? '', form);
-    return name === null ? [] : [[name, fix ?? messageOf(error)] as const];
+  const named = details.flatMap((detail) => {
+    const name = fieldOf(detail.path ?? '', form);
+    return name === null ? [] : [[name, wordsOf?.atField(detail) ?? detail.fix ?? messageOf(error)] as const];
   });
+  const all = wordsOf && details.length > 0 ? details.map(wordsOf.named).join(' ') : messageOf(error);
   const isExplained = named.length > 0 && named.length === details.length;
   // The first message of a field stays.
-  return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : messageOf(error) };
+  return { fields: Object.fromEntries(named.toReversed()), other: isExplained ? '' : all };
 }
 
 /** Returns the name of the field at a path, or of the nearest one that contains it, such as `actions.0` for `actions.0.body`. */

@@ -91,6 +91,8 @@ export const text = {
   addAction: 'Action',
   noActions: 'No action yet.',
   actionTitle: (at: number, name: string) => `${at}. ${name}`,
+  actionAt: (at: number, name: string) => `Action ${at}, ${name}`,
+  invalid: 'Change this value.',
   removeAction: (at: number) => `Remove action ${at}`,
   moveUp: (at: number) => `Move action ${at} up`,
   moveDown: (at: number) => `Move action ${at} down`,

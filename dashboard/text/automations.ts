@@ -13,6 +13,10 @@ export const text = {
   allTemplates: (count: number) => `Show all ${count} templates`,
   adapt: 'Adapt the template',
   listOf: (what: string) => `${what}, separated by commas`,
+  choose: 'Choose…',
+  durationCount: 'Number',
+  durationUnit: 'Unit',
+  durationUnits: { H: 'Hours', D: 'Days', W: 'Weeks' },
   suggest: 'Suggest rules from past changes',
   suggestions: 'Changes that people repeat',
   suggesting: 'Reading past changes…',
@@ -50,9 +54,15 @@ export const text = {
   paused: (name: string) => `${name} is paused.`,
   duplicated: (name: string) => `${name} was created. It is paused.`,
   saved: 'Saved.',
+  savedOnProbation: (left: number) =>
+    left === 1
+      ? 'Saved. The next run is proposed for approval.'
+      : `Saved. The next ${left} runs are proposed for approval.`,
   modes: { simulate: 'Simulates', propose: 'Proposes', apply: 'Applies' },
   pausedState: 'Paused',
   probation: (left: number) => `On probation, ${times(left, 'run', 'runs')} left`,
+  probationHint: 'Until then, people approve the changes of each run.',
+  proposals: 'Show the proposals',
   suspended: (reason: string) => `Suspended: ${reason}`,
   stopped: (reason: string) => `Stopped: ${reason}`,
   noReason: 'no reason given',
@@ -61,6 +71,14 @@ export const text = {
   tabs: { rule: 'Rule', health: 'Health' },
   create: 'Save paused',
   unsaved: 'You have changes that are not saved.',
+  saveFirst: 'Save or discard your changes before you enable it.',
+  restored: 'Your unsaved changes are shown.',
+  deletedMeanwhile:
+    'The automation was deleted meanwhile. Your changes are still here: save them as a new automation, or discard them.',
+  conflict:
+    'Somebody else changed this automation after you began to edit it. Your changes are still here, and not saved.',
+  loadTheirs: 'Discard my changes and load theirs',
+  saveAnyway: 'Save my version anyway',
   discard: 'Discard',
 
   enableTitle: (name: string) => `Enable ${name}`,
@@ -103,11 +121,13 @@ export const text = {
 
   preview: 'Preview',
   previewEmpty: 'Add an action to see what the automation would have done.',
-  previewNone:
-    'Nothing can be shown for this trigger, because a preview repeats recorded events. Use “Run on an issue” to see what it does now.',
+  previewNone: 'Nothing can be shown for this trigger, because a preview repeats recorded events.',
+  previewRun: 'Use “Run on an issue” to see what it does now.',
+  previewSave: 'Save the rule to see what it does to a single issue.',
   previewWaiting: 'The preview is calculated…',
   previewProgress: (looked: number, of: number) => `${looked} of ${of} events read…`,
   previewFailed: (why: string) => `The preview failed: ${why}`,
+  missing: 'Still missing:',
   notComplete: 'The rule cannot be previewed yet:',
   changedIssues: (days: number, count: number) =>
     `In the last ${days} days it would have changed ${times(count, 'issue', 'issues')}`,
@@ -130,7 +150,8 @@ export const text = {
   nothing: 'Nothing',
   others: 'Other effects',
   done: { create: 'created', update: 'changed', delete: 'deleted' },
-  failures: 'Failures',
+  failedRuns: (failed: number, all: number, why: string) =>
+    `In the preview it failed in ${failed} of ${times(all, 'run', 'runs')}: ${why}`,
   countOf: (what: string, count: number) => `${what}: ${count}`,
   moreEffects: (count: number) => `and ${count} more`,
 } as const;

@@ -36,6 +36,7 @@ export const text = {
   numberTests: { lt: 'is less than', gte: 'is at least' },
   test: 'Condition',
   value: 'Value',
+  chooseValue: 'Choose at least one value, or cancel.',
   apply: 'Apply',
   display: 'Display',
   groupBy: 'Group by',

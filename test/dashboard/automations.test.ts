@@ -32,6 +32,7 @@ test('a person builds, previews, enables and pauses a rule without code, from no
     ...(shots === undefined ? [] : [shots]),
   ]);
   expect(seen).toEqual({
+    added: 'actions.1.body',
     moved: ['Move action 1 down', 'Move action 2 up'],
     focused: true,
     preview:
@@ -48,6 +49,7 @@ test('a person builds, previews, enables and pauses a rule without code, from no
       ],
     },
     acted: true,
+    undone: { priority: 'none', status: 'undone' },
     paused: 'paused',
     stepDown: { share: 0.3, least: 5, days: 7 },
     template: {
@@ -58,6 +60,24 @@ test('a person builds, previews, enables and pauses a rule without code, from no
         filter: { or: [{ title: { contains: 'burning' } }, { description: { contains: 'burning' } }] },
       },
     },
+    left: {
+      byTab: 'Typed',
+      byReload: 'Typed',
+      canEnable: false,
+      focused: 'name',
+      discarded: '',
+      bySidebar: 'Half',
+    },
+    conflict: {
+      afterSave: 'Theirs',
+      typed: 'Mine',
+      afterSaveAnyway: 'Mine',
+      besidesOthers: 'Again',
+      whileSaving: ['Sent', 'Later'],
+    },
+    deleted: 'Orphan',
+    chosen: { cron: '0 9 * * 1,3', event: 'comment.added' },
+    failed: ['failed in 3 of 3 runs', 'failed in 3 of 3 runs'],
     problems: [],
   });
 }, 60_000);

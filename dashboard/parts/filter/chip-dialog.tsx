@@ -21,11 +21,15 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
   const choices = useFilterChoices()[chip.field];
   const [test, setTest] = useState(chip.test);
   const [values, setValues] = useState(chip.values);
+  const [isEmpty, setEmpty] = useState(false);
   const { field } = chip;
   const apply = async (fields: FormData): Promise<unknown> => {
     const given = choices ? values : [textOf(fields, 'value')].filter((value) => value !== '');
-    if (test === 'none') onApply({ field, test, values: [] });
-    else if (given.length > 0) onApply({ field, test, values: given });
+    if (test !== 'none' && given.length === 0) {
+      setEmpty(true);
+      return null;
+    }
+    onApply({ field, test, values: test === 'none' ? [] : given });
     return true;
   };
   return (
@@ -39,6 +43,11 @@ export default function ChipDialog({ chip, onClose, onApply }: ChipDialogProps):
         />
         {test !== 'none' && choices && (
           <Values label={text.fields[field]} choices={choices} values={values} onPick={setValues} />
+        )}
+        {test !== 'none' && isEmpty && values.length === 0 && (
+          <p className="problem-text" role="alert">
+            {text.chooseValue}
+          </p>
         )}
         {test !== 'none' && !choices && (
           <TextField

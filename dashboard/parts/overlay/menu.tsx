@@ -8,6 +8,8 @@ export interface MenuProps {
   readonly label?: string;
   readonly button: ReactNode;
   readonly look?: 'primary' | 'plain';
+  /** Returns the element that receives the focus afterwards; null for the button. */
+  readonly finalFocus?: () => HTMLElement | null;
   readonly children: ReactNode;
 }
 

@@ -5,7 +5,7 @@ import { buttonClass } from '../button.tsx';
 import { MenuItemContext, type MenuItemProps, type MenuProps } from './menu.tsx';
 import styles from '../parts.module.css';
 
-export default function OpenMenu({ label, button, look, children }: MenuProps): ReactNode {
+export default function OpenMenu({ label, button, look, finalFocus, children }: MenuProps): ReactNode {
   return (
     <Base.Root defaultOpen>
       <Base.Trigger className={buttonClass(look && { look })} aria-label={label}>
@@ -13,7 +13,7 @@ export default function OpenMenu({ label, button, look, children }: MenuProps): 
       </Base.Trigger>
       <Base.Portal>
         <Base.Positioner className={styles.positioner} sideOffset={4} align="start">
-          <Base.Popup className={styles.popup}>
+          <Base.Popup className={styles.popup} finalFocus={() => finalFocus?.() ?? true}>
             <MenuItemContext value={Item}>{children}</MenuItemContext>
           </Base.Popup>
         </Base.Positioner>

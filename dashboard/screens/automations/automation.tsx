@@ -1,22 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import type { Automation } from '@tatami/sdk/client';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ApiCallError, type Automation } from '@tatami/sdk/client';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { queryClient, useClient, useMay } from '../../data/provider.tsx';
-import { useRetained } from '../../data/retained.ts';
+import { useClient, useMay } from '../../data/provider.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/overlay/menu.tsx';
-import { notify } from '../../parts/overlay/toast.tsx';
 import { Bar, FailedScreen, Loading, Screen } from '../../parts/states.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
-import { Address } from './address.tsx';
 import { Dialogs, type Open } from './dialogs.tsx';
-import { RuleForm } from './rule-form.tsx';
-import { changesOf, draftOf, isSame, type Draft } from './rule/rule.ts';
-import { statusOf } from './status.ts';
-import { refresh, useChanges } from './use-changes.ts';
+import { isOnProbation, statusOf } from './status.ts';
+import { DeletedRule, StoredRule } from './stored-rule.tsx';
+import { useChanges } from './use-changes.ts';
+import { useEdit, type Editing } from './use-edit.ts';
 
 const Health = lazy(() => import('./health/health.tsx'));
 
@@ -25,38 +22,57 @@ type Tab = (typeof tabs)[number];
 
 export default function AutomationPage(): ReactNode {
   const { id } = useParams({ from: '/automations/$id' });
-  const { tab: asked } = useSearch({ from: '/automations/$id' });
-  const tab = tabs.find((one) => one === asked) ?? 'rule';
+  // The changes of one automation must not appear in another.
+  return <OneAutomation key={id} id={id} />;
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiCallError && error.status === 404;
+
+function OneAutomation({ id }: { readonly id: string }): ReactNode {
   const client = useClient();
-  const navigate = useNavigate();
-  const [open, setOpen] = useState<Open | null>(null);
+  const editing = useEdit(id);
   const { data, error, refetch } = useQuery({
     queryKey: ['automations', id],
     queryFn: () => client.automations.get(id),
   });
+  if (editing.edit && isMissing(error)) return <DeletedRule edit={editing.edit} editing={editing} />;
   if (error) return <FailedScreen error={error} retry={() => void refetch()} />;
   if (!data) return <Loading />;
+  return <Loaded automation={data} editing={editing} />;
+}
+
+interface LoadedProps {
+  readonly automation: Automation;
+  readonly editing: Editing;
+}
+
+function Loaded({ automation, editing }: LoadedProps): ReactNode {
+  const { tab: asked } = useSearch({ from: '/automations/$id' });
+  const tab = tabs.find((one) => one === asked) ?? 'rule';
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<Open | null>(null);
+  const isEdited = editing.edit !== null;
+  const leave = (): void => {
+    editing.discard();
+    void navigate({ to: '/automations' });
+  };
   return (
     <Screen
-      title={data.name}
-      actions={<Actions automation={data} onOpen={setOpen} />}
-      bars={<Tabs id={id} tab={tab} />}
+      title={automation.name}
+      actions={<Actions automation={automation} isEdited={isEdited} onOpen={setOpen} />}
+      bars={<Tabs id={automation.id} tab={tab} />}
     >
       <div className="stack">
-        <Status automation={data} />
+        <Status automation={automation} isEdited={isEdited} />
         {tab === 'rule' ? (
-          <StoredRule key={id} automation={data} />
+          <StoredRule automation={automation} editing={editing} />
         ) : (
           <Suspense fallback={<Loading />}>
-            <Health automation={data} />
+            <Health automation={automation} />
           </Suspense>
         )}
       </div>
-      <Dialogs
-        open={open}
-        onClose={() => setOpen(null)}
-        onDeleted={() => void navigate({ to: '/automations' })}
-      />
+      <Dialogs open={open} onClose={() => setOpen(null)} onDeleted={leave} />
     </Screen>
   );
 }
@@ -82,10 +98,12 @@ function Tabs({ id, tab }: { readonly id: string; readonly tab: Tab }): ReactNod
 
 interface ActionsProps {
   readonly automation: Automation;
+  /** True for a rule with changes that are not saved, which would not be enabled. */
+  readonly isEdited: boolean;
   readonly onOpen: (open: Open) => void;
 }
 
-function Actions({ automation, onOpen }: ActionsProps): ReactNode {
+function Actions({ automation, isEdited, onOpen }: ActionsProps): ReactNode {
   const navigate = useNavigate();
   const mayWrite = useMay('automations:write');
   const { pause, duplicate } = useChanges();
@@ -99,7 +117,12 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
       {automation.state === 'active' ? (
         <Button onClick={() => void pause(automation)}>{text.pause}</Button>
       ) : (
-        <Button look="primary" onClick={() => onOpen({ act: 'enable', automation })}>
+        <Button
+          look="primary"
+          disabled={isEdited}
+          aria-describedby={isEdited ? saveFirstId : undefined}
+          onClick={() => onOpen({ act: 'enable', automation })}
+        >
           {text.enable}
         </Button>
       )}
@@ -116,51 +139,29 @@ function Actions({ automation, onOpen }: ActionsProps): ReactNode {
   );
 }
 
-function Status({ automation }: { readonly automation: Automation }): ReactNode {
+/** Id of the reason why the button that enables is disabled. */
+const saveFirstId = 'save-first';
+
+interface StatusProps {
+  readonly automation: Automation;
+  readonly isEdited: boolean;
+}
+
+function Status({ automation, isEdited }: StatusProps): ReactNode {
   const { state, stateReason, owner } = automation;
   return (
     <p className={state === 'active' || state === 'paused' ? 'notice' : 'notice warning'} role="status">
       <strong>{statusOf(automation)}</strong> {state === 'paused' && stateReason}{' '}
-      {owner && text.ownedBy(owner.name)}
+      {isOnProbation(automation) && (
+        <>
+          {text.probationHint}{' '}
+          <Link to="/proposals" search={{ install: automation.id }}>
+            {text.proposals}
+          </Link>{' '}
+        </>
+      )}
+      {owner && text.ownedBy(owner.name)}{' '}
+      {isEdited && state !== 'active' && <span id={saveFirstId}>{text.saveFirst}</span>}
     </p>
-  );
-}
-
-/** Rule as the person began to edit it, and as it is now. */
-interface Edited {
-  readonly base: Draft;
-  readonly draft: Draft;
-}
-
-function StoredRule({ automation }: { readonly automation: Automation }): ReactNode {
-  const client = useClient();
-  const [edited, setEdited] = useRetained<Edited | null>('rule', null);
-  const stored = draftOf(automation);
-  const { base, draft } = edited ?? { base: stored, draft: stored };
-  const save = async (): Promise<void> => {
-    const saved = await client.automations.update(automation.id, changesOf(base, draft));
-    queryClient.setQueryData(['automations', automation.id], saved);
-    setEdited(null);
-    notify(text.saved);
-    await refresh();
-  };
-  return (
-    <>
-      {stored.trigger.type === 'webhook' && <Address id={automation.id} />}
-      <RuleForm
-        draft={draft}
-        onChange={(next) => setEdited({ base, draft: next })}
-        submit={common.save}
-        onSubmit={save}
-        stored={automation.backtest && { rule: stored, id: automation.backtest.id }}
-      >
-        {!isSame(base, draft) && (
-          <p className="row wrap" role="status">
-            <span className="grow">{text.unsaved}</span>
-            <Button onClick={() => setEdited(null)}>{text.discard}</Button>
-          </p>
-        )}
-      </RuleForm>
-    </>
   );
 }

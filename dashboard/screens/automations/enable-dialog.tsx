@@ -1,6 +1,6 @@
 // Dialog that enables an automation, and explains how much it may do.
 import { useQuery } from '@tanstack/react-query';
-import type { Automation } from '@tatami/sdk/client';
+import type { Automation, Backtest } from '@tatami/sdk/client';
 import { useState, type ReactNode } from 'react';
 import { useClient } from '../../data/provider.tsx';
 import { Form } from '../../parts/fields.tsx';
@@ -8,6 +8,7 @@ import { Dialog } from '../../parts/overlay/dialog.tsx';
 import { notify } from '../../parts/overlay/toast.tsx';
 import { text as common } from '../../text/common.ts';
 import { text } from '../../text/automations.ts';
+import { FailedRuns } from './preview/failed-runs.tsx';
 import { backtestQuery } from './preview/use-preview.ts';
 import { refresh } from './use-changes.ts';
 
@@ -18,14 +19,27 @@ interface EnableProps {
 
 const modes = ['simulate', 'propose', 'apply'] as const;
 
+interface BacktestState {
+  /** Null until the backtest has ended. */
+  readonly report: Backtest['report'];
+  readonly isRunning: boolean;
+}
+
+function useBacktest({ backtest: known }: Automation): BacktestState {
+  const client = useClient();
+  const { data } = useQuery(backtestQuery(client, known?.id));
+  const status = (data ?? known)?.status;
+  return { report: data?.report ?? null, isRunning: status === 'queued' || status === 'running' };
+}
+
 export default function EnableDialog({ automation, onClose }: EnableProps): ReactNode {
   const { id, name } = automation;
   const client = useClient();
   const [mode, setMode] = useState(automation.mode);
   const [isOnProbation, setProbation] = useState(automation.probation !== null);
-  const { data: backtest = automation.backtest } = useQuery(backtestQuery(client, automation.backtest?.id));
+  const { report, isRunning } = useBacktest(automation);
   const isActive = automation.state === 'active';
-  const isOpen = !isActive && (backtest?.status === 'queued' || backtest?.status === 'running');
+  const isOpen = !isActive && isRunning;
   const enable = async (): Promise<void> => {
     const changes = {
       ...(mode !== automation.mode && { mode }),
@@ -61,6 +75,7 @@ export default function EnableDialog({ automation, onClose }: EnableProps): Reac
             {text.onProbation}
           </label>
         )}
+        {report && <FailedRuns report={report} />}
         {isOpen && <p className="notice warning">{text.backtestOpen}</p>}
       </Form>
     </Dialog>

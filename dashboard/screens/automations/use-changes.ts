@@ -1,8 +1,10 @@
 // Changes of the state of an automation, which the list and the page offer.
+import { useNavigate } from '@tanstack/react-router';
 import type { Automation } from '@tatami/sdk/client';
-import { queryClient } from '../../data/provider.tsx';
+import { queryClient, useClient } from '../../data/provider.tsx';
 import { useWrite } from '../../data/writes.ts';
 import { text } from '../../text/automations.ts';
+import type { Draft } from './rule/rule.ts';
 
 export const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['automations'] });
 
@@ -37,5 +39,20 @@ export function useChanges(): Changes {
       await refresh();
       return isDeleted === true;
     },
+  };
+}
+
+/** Returns a function that creates a paused automation, removes its draft, and opens its page. */
+export function useCreate(): (
+  rule: Draft & { readonly mode?: Automation['mode'] },
+  forget: () => void,
+) => Promise<void> {
+  const client = useClient();
+  const navigate = useNavigate();
+  return async (rule, forget) => {
+    const { id } = await client.automations.create(rule);
+    await refresh();
+    forget();
+    void navigate({ to: '/automations/$id', params: { id } });
   };
 }

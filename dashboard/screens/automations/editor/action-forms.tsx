@@ -107,22 +107,28 @@ interface ChoiceProps extends ActionProps {
   readonly none?: string;
 }
 
+/** Value of the choice for null, which no id has. */
+const noneId = 'none';
+
 /** One value of a list. A value that the list lacks, such as a name, is offered too. */
 function ChoiceSelect({ action, at, onChange, label, member, choices, none }: ChoiceProps): ReactNode {
-  const value = action[member] === null ? '' : textOf(action, member);
+  const value = action[member] === null ? noneId : textOf(action, member);
   const known = choices.find(({ id, alias }) => id === value || alias === value);
   const options = choices.map(({ id, name }) => [id, name] as const);
-  const empty = none ?? text.choose;
+  const isUnset = none === undefined || value === '';
   return (
     <SelectField
       label={label}
       name={`${at}.${member}`}
       value={known?.id ?? value}
-      options={[['', empty], ...options, ...(known || value === '' ? [] : [[value, value] as const])]}
-      onPick={(picked) =>
-        onChange({ ...action, [member]: picked === '' && none !== undefined ? null : picked })
-      }
-      required={none === undefined}
+      options={[
+        ...(isUnset ? [['', text.choose] as const] : []),
+        ...(none === undefined ? [] : [[noneId, none] as const]),
+        ...options,
+        ...(known || value === '' || value === noneId ? [] : [[value, value] as const]),
+      ]}
+      onPick={(picked) => onChange({ ...action, [member]: picked === noneId ? null : picked })}
+      required
     />
   );
 }

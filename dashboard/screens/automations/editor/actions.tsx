@@ -46,11 +46,19 @@ function useFocusOfMoved(list: RefObject<HTMLDivElement | null>): (to: number, i
   return (to, isUp) => (pending.current = [to, isUp]);
 }
 
+/** Returns the first field of the last card. */
+const firstFieldOf = (list: HTMLElement | null): HTMLElement | null =>
+  list?.querySelector(
+    ':scope > ol > li:last-child :is(input, select, textarea, [role=combobox], [aria-haspopup])',
+  ) ?? null;
+
 export function ActionFields({ actions, onChange }: ActionsProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const [keys, setKeys] = useKeys(actions.length);
   const focusMoved = useFocusOfMoved(list);
+  const isAdded = useRef(false);
   const add = (type: ActionType): void => {
+    isAdded.current = true;
     setKeys([...keys, Math.max(-1, ...keys) + 1]);
     onChange([...actions, actionForms[type][0]]);
   };
@@ -84,7 +92,14 @@ export function ActionFields({ actions, onChange }: ActionsProps): ReactNode {
       </ol>
       {actions.length < actionsMax && (
         <div>
-          <Menu button={`+ ${text.addAction}`}>
+          <Menu
+            button={`+ ${text.addAction}`}
+            finalFocus={() => {
+              const added = isAdded.current ? firstFieldOf(list.current) : null;
+              isAdded.current = false;
+              return added;
+            }}
+          >
             {types.map((type) => (
               <MenuItem key={type} onSelect={() => add(type)}>
                 {words.actions[type]}

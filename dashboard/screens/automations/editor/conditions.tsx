@@ -35,6 +35,13 @@ const kinds: Readonly<Record<Kind, readonly [initial: Part, fields: (props: Part
 };
 const names = Object.keys(kinds) as readonly Kind[];
 
+/** Moves the focus from a button that disappears to the menu that adds conditions. */
+const focusMenu = (button: HTMLElement): void =>
+  button
+    .closest('[name=conditions]')
+    ?.querySelector<HTMLElement>(':scope > div > [aria-haspopup=menu]')
+    ?.focus();
+
 interface ConditionsProps {
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
@@ -63,10 +70,12 @@ export function ConditionFields({ draft, onChange }: ConditionsProps): ReactNode
                 <div>
                   <Button
                     look="plain"
-                    aria-label={text.removeCondition(text.conditions[name])}
-                    onClick={() => change(name, undefined)}
+                    onClick={({ currentTarget }) => {
+                      focusMenu(currentTarget);
+                      change(name, undefined);
+                    }}
                   >
-                    <Icon name="close" /> {text.conditions[name]}
+                    <Icon name="close" /> {text.removeCondition(text.conditions[name])}
                   </Button>
                 </div>
               </FieldGroup>

@@ -1,5 +1,5 @@
 // When: the trigger of a rule.
-import type { ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { FieldGroup, SelectField, TextField } from '../../../parts/fields.tsx';
 import { fieldsOfEvents } from '../../../parts/filter/event-fields.ts';
 import { chipFields } from '../../../parts/filter/filter.ts';
@@ -26,14 +26,21 @@ const newTriggers: Readonly<Record<string, Part>> = {
 };
 
 export function TriggerFields({ trigger, onChange }: TriggerProps): ReactNode {
+  const type = textOf(trigger, 'type');
+  // A person may look at another type, and return to what was chosen before.
+  const lastTriggers = useRef<Readonly<Record<string, Part>>>(newTriggers);
+  const pick = (picked: string): void => {
+    lastTriggers.current = { ...lastTriggers.current, [type]: trigger };
+    onChange(lastTriggers.current[picked]!);
+  };
   return (
     <>
       <SelectField
         label={text.startsWhen}
         name="trigger.type"
-        value={textOf(trigger, 'type')}
+        value={type}
         options={Object.entries(words.triggers)}
-        onPick={(type) => onChange(newTriggers[type]!)}
+        onPick={pick}
       />
       <OneTrigger trigger={trigger} onChange={onChange} />
     </>
@@ -173,11 +180,16 @@ function ChangeFields({ trigger, onChange }: TriggerProps): ReactNode {
 
 function ScheduleFields({ trigger, onChange }: TriggerProps): ReactNode {
   const cron = textOf(trigger, 'cron');
-  const times = timesOf(cron);
-  const pick = (next: Partial<Times>): void => {
-    const all = { ...times, ...next };
-    // A cron text without choices is one that the person writes, such as every five minutes.
-    onChange({ ...trigger, cron: cronOf(all) ?? '*/30 9-17 * * 1-5' });
+  const stored = timesOf(cron);
+  // A cron text that a person types may look like one of the choices before it is complete.
+  const [isCron, setCron] = useState(stored.frequency === 'cron');
+  const times = isCron ? { ...stored, frequency: 'cron' as const } : stored;
+  const pick = (next: Partial<Times>): void =>
+    onChange({ ...trigger, cron: cronOf({ ...stored, ...next }) ?? cron });
+  const pickFrequency = (frequency: Frequency): void => {
+    setCron(frequency === 'cron');
+    // A day of the month is no day of the week.
+    pick({ frequency, day: 1 });
   };
   return (
     <>
@@ -185,7 +197,7 @@ function ScheduleFields({ trigger, onChange }: TriggerProps): ReactNode {
         label={text.frequency}
         value={times.frequency}
         options={Object.entries(text.frequencies)}
-        onPick={(frequency) => pick({ frequency: frequency as Frequency })}
+        onPick={(frequency) => pickFrequency(frequency as Frequency)}
       />
       <ScheduleDetails times={times} onPick={pick} />
       {times.frequency === 'cron' && (
@@ -230,7 +242,7 @@ function ScheduleDetails({ times: { frequency, time, day }, onPick }: DetailsPro
           min={1}
           max={31}
           value={day}
-          onChange={({ target }) => onPick({ day: Math.max(1, Number(target.value)) })}
+          onChange={({ target }) => onPick({ day: Math.min(31, Math.max(1, Number(target.value))) })}
         />
       )}
       <TextField

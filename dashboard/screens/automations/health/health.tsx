@@ -13,7 +13,8 @@ import styles from '../automations.module.css';
 import { reasonOf } from '../rule/reason.ts';
 import { useValueText } from '../preview/report.tsx';
 import { Revisions } from './revisions.tsx';
-import { RunDetails, Runs } from './runs.tsx';
+import { RunDetails } from './run-details.tsx';
+import { Runs } from './runs.tsx';
 
 export default function Health({ automation }: { readonly automation: Automation }): ReactNode {
   const client = useClient();

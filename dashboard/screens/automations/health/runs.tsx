@@ -1,18 +1,18 @@
-// Recent runs of an automation, and the details of one.
-import type { Run } from '@tatami/sdk/client';
+// Recent runs of an automation.
+import { Link } from '@tanstack/react-router';
+import type { Issue, Run } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
 import { usePages } from '../../../data/pages.ts';
 import { useClient } from '../../../data/provider.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Time } from '../../../parts/issue/symbols.tsx';
-import { Dialog } from '../../../parts/overlay/dialog.tsx';
 import { Paged } from '../../../parts/paged.tsx';
 import { text as common } from '../../../text/automations.ts';
 import { text } from '../../../text/automation-health.ts';
-import { RunEvidence } from '../../proposals/evidence.tsx';
 import { fieldWords } from '../../proposals/values.ts';
 import { eventWords } from '../rule/events.ts';
 import { reasonOf } from '../rule/reason.ts';
+import { useIssues } from '../use-issues.ts';
 
 interface RunsProps {
   readonly id: string;
@@ -39,13 +39,30 @@ export function Runs({ id, onShow }: RunsProps): ReactNode {
 const triggerOf = ({ handler, handlerKind }: Run): string =>
   handlerKind === 'event' ? eventWords(handler) : text.handlers[handlerKind];
 
-/** Returns the effects in words, such as "Change an issue (priority)". */
-function effectsOf({ effects }: Run): readonly string[] {
-  return effects.map(({ action, kind, name, fields }) => {
-    const object = name ?? common.kinds[kind as keyof typeof common.kinds] ?? kind;
-    const changed = fields.length > 0 ? ` (${fields.map(fieldWords).join(', ')})` : '';
-    return `${common.effectActions[action]} ${object}${changed}`;
-  });
+type Effect = Run['effects'][number];
+
+interface EffectProps {
+  readonly effect: Effect;
+  readonly issues: ReadonlyMap<string, Issue>;
+}
+
+/** Effect in words, such as "Change ENG-1 (priority)". */
+function EffectLine({ effect: { id, action, kind, name, fields }, issues }: EffectProps): ReactNode {
+  const identifier = issues.get(id)?.identifier;
+  const changed = fields.length > 0 ? ` (${fields.map(fieldWords).join(', ')})` : '';
+  return (
+    <div>
+      {common.effectActions[action]}{' '}
+      {identifier ? (
+        <Link to="/issues/$identifier" params={{ identifier }}>
+          {identifier}
+        </Link>
+      ) : (
+        (name ?? common.kinds[kind as keyof typeof common.kinds] ?? kind)
+      )}
+      {changed}
+    </div>
+  );
 }
 
 function RunTable({
@@ -55,6 +72,8 @@ function RunTable({
   readonly runs: readonly Run[];
   readonly onShow: RunsProps['onShow'];
 }): ReactNode {
+  const effects = runs.flatMap((run) => run.effects);
+  const issues = useIssues(effects.filter(({ kind }) => kind === 'issue').map(({ id }) => id));
   return (
     <div className="wide-table">
       <table aria-label={text.recentRuns}>
@@ -74,10 +93,10 @@ function RunTable({
                 <Time at={run.createdAt} />
               </th>
               <td>{triggerOf(run)}</td>
-              <td>{common.runStatus[run.status]}</td>
+              <td>{run.undoneBy === null ? common.runStatus[run.status] : text.undone}</td>
               <td>
-                {effectsOf(run).map((words, at) => (
-                  <div key={at}>{words}</div>
+                {run.effects.map((effect) => (
+                  <EffectLine key={`${effect.action} ${effect.id}`} effect={effect} issues={issues} />
                 ))}
                 {run.error && reasonOf(run.error.message)}
               </td>
@@ -91,21 +110,5 @@ function RunTable({
         </tbody>
       </table>
     </div>
-  );
-}
-
-interface DetailsProps {
-  readonly id: string;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-export function RunDetails({ id, name, onClose }: DetailsProps): ReactNode {
-  return (
-    <Dialog title={text.runTitle} isOpen onClose={onClose}>
-      <div className="stack">
-        <RunEvidence id={id} operations={[]} author={name} />
-      </div>
-    </Dialog>
   );
 }

@@ -1,14 +1,14 @@
 // Report of a backtest: figures, and the issues that people decided differently about.
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { BacktestReport } from '@tatami/sdk/client';
 import type { ReactNode } from 'react';
-import { useClient } from '../../../data/provider.tsx';
 import { useFilterChoices } from '../../../parts/filter/choices.tsx';
 import { choiceOf } from '../../../parts/filter/words.ts';
 import type { ChipField } from '../../../parts/filter/filter.ts';
 import { text } from '../../../text/automations.ts';
 import { fieldWords, valueText } from '../../proposals/values.ts';
+import { FailedRuns } from './failed-runs.tsx';
+import { useIssues } from '../use-issues.ts';
 import { figuresOf } from './figures.ts';
 
 interface ReportProps {
@@ -16,16 +16,17 @@ interface ReportProps {
 }
 
 export function Report({ report }: ReportProps): ReactNode {
-  const { fields, effects, others, failures, runs, events, endedBy } = report;
+  const { fields, effects, others, runs, events, endedBy } = report;
+  const hasFailed = runs.failed > 0 && runs.failed === runs.total;
   return (
     <div className="stack" role="status">
-      <Summary report={report} />
+      {!hasFailed && <Summary report={report} />}
+      <FailedRuns report={report} />
       <p className="soft">{text.runs(runs.total, events.wanted)}</p>
       {endedBy !== null && <p className="notice warning">{text.endedEarly}</p>}
       {fields.length > 1 && <ByField fields={fields} />}
       <Differing effects={effects.filter(({ people }) => people === 'opposite')} />
       <Counts title={text.others} counts={others} />
-      <Counts title={text.failures} counts={failures} isProblem />
     </div>
   );
 }
@@ -75,7 +76,7 @@ type Effects = BacktestReport['effects'];
 
 function Differing({ effects }: { readonly effects: Effects }): ReactNode {
   const shown = effects.slice(0, shownMax);
-  const issues = useIssuesOf(shown);
+  const issues = useIssues(shown.map(({ issueId }) => issueId));
   const valueOf = useValueText();
   if (effects.length === 0) return null;
   return (
@@ -101,17 +102,6 @@ function Differing({ effects }: { readonly effects: Effects }): ReactNode {
   );
 }
 
-function useIssuesOf(effects: Effects): ReadonlyMap<string, { identifier: string | null; title: string }> {
-  const client = useClient();
-  const ids = [...new Set(effects.map(({ issueId }) => issueId))].toSorted();
-  const { data = [] } = useQuery({
-    queryKey: ['issues', 'of-preview', ids],
-    enabled: ids.length > 0,
-    queryFn: async () => (await client.issues.list({ filter: { id: ids }, limit: shownMax })).data,
-  });
-  return new Map(data.map((issue) => [issue.id, issue]));
-}
-
 /** Returns a function that gives the name of a value of a field, such as that of a member. */
 export function useValueText(): (field: string, value: unknown) => string {
   const choices = useFilterChoices();
@@ -132,20 +122,16 @@ function effectWords(what: string): string {
 interface CountsProps {
   readonly title: string;
   readonly counts: BacktestReport['others'];
-  readonly isProblem?: boolean;
 }
 
-function Counts({ title, counts, isProblem = false }: CountsProps): ReactNode {
+function Counts({ title, counts }: CountsProps): ReactNode {
   if (counts.length === 0) return null;
   return (
-    <section className={isProblem ? 'notice problem' : ''}>
+    <section>
       <h3>{title}</h3>
       <ul>
-        {counts.map(({ what, count, samples }) => (
-          <li key={what}>
-            {text.countOf(isProblem ? what : effectWords(what), count)}
-            {isProblem && samples.length > 0 && <div>{valueText(samples[0])}</div>}
-          </li>
+        {counts.map(({ what, count }) => (
+          <li key={what}>{text.countOf(effectWords(what), count)}</li>
         ))}
       </ul>
     </section>

@@ -31,12 +31,25 @@ interface Preview {
   readonly isStale: boolean;
 }
 
-/** @param stored rule whose backtest exists already, and the id of that backtest */
-export function usePreview(rule: Rule, stored: { readonly rule: Rule; readonly id: string } | null): Preview {
+/** Rule as the server has it. */
+export interface Stored {
+  readonly rule: Rule;
+  /** Id of its backtest; null if there was none. */
+  readonly backtest: string | null;
+}
+
+/** Returns the id of the backtest of a rule in JSON, if the server has made it; else null. */
+function backtestOf(stored: Stored | null, asked: string): string | null {
+  if (stored === null || JSON.stringify(ruleOf(stored.rule)) !== asked) return null;
+  return stored.backtest;
+}
+
+export function usePreview(rule: Rule, stored: Stored | null): Preview {
   const client = useClient();
   const current = JSON.stringify(ruleOf(rule));
   const asked = usePaused(current, pauseMs);
-  const isStored = stored !== null && JSON.stringify(ruleOf(stored.rule)) === asked;
+  const known = backtestOf(stored, asked);
+  const isStored = known !== null;
   const askedRule = JSON.parse(asked) as Rule;
   const started = useQuery({
     queryKey: ['previews', asked],
@@ -46,7 +59,7 @@ export function usePreview(rule: Rule, stored: { readonly rule: Rule; readonly i
     gcTime: 0,
     queryFn: () => client.automations.preview(askedRule),
   });
-  const id = isStored ? stored.id : started.data?.id;
+  const id = isStored ? known : started.data?.id;
   const backtest = useQuery(backtestQuery(client, id));
   useCancel(client, isStored ? undefined : id, backtest.data);
   return {

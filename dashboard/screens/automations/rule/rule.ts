@@ -70,6 +70,15 @@ export const textsOf = (part: Part, name: string): readonly string[] => {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 };
 
+/** Returns the part at a path, such as `actions.0.members`; undefined if it is missing. */
+export const valueAt = (value: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (part, name) => (typeof part === 'object' && part !== null ? (part as Part)[name] : undefined),
+      value,
+    );
+
 /** Returns the value with the part at a path, such as `actions.0.members`, replaced. A missing part is not added. */
 export function withPath<T>(value: T, path: string, part: unknown): T {
   const [name = '', ...rest] = path.split('.');

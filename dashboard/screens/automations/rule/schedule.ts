@@ -18,14 +18,17 @@ const patterns: readonly (readonly [Frequency, RegExp])[] = [
   ['daily', /^(\d{1,2}) (\d{1,2}) \* \* \*$/],
   ['weekdays', /^(\d{1,2}) (\d{1,2}) \* \* 1-5$/],
   ['weekly', /^(\d{1,2}) (\d{1,2}) \* \* ([0-6])$/],
-  ['monthly', /^(\d{1,2}) (\d{1,2}) (\d{1,2}) \* \*$/],
+  ['monthly', /^(\d{1,2}) (\d{1,2}) ([1-9]\d?) \* \*$/],
 ];
+
+const isTime = (minute: number, hour: number, day: number): boolean => minute < 60 && hour < 24 && day <= 31;
 
 /** Returns the choices of a cron text; `cron` for one that has none. */
 export function timesOf(cron: string): Times {
   for (const [frequency, pattern] of patterns) {
     const [, minute, hour = '0', day = '1'] = pattern.exec(cron.trim()) ?? [];
-    if (minute !== undefined) return { frequency, time: `${two(hour)}:${two(minute)}`, day: Number(day) };
+    if (minute !== undefined && isTime(Number(minute), Number(hour), Number(day)))
+      return { frequency, time: `${two(hour)}:${two(minute)}`, day: Number(day) };
   }
   return { ...defaultTimes, frequency: 'cron' };
 }

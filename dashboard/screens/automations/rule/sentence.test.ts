@@ -81,10 +81,13 @@ test.each(['15 * * * *', '30 8 * * *', '0 9 * * 1-5', '0 17 * * 5', '0 6 1 * *']
   },
 );
 
-test('a schedule without choices stays as the person wrote it', () => {
-  const times: Times = timesOf('*/5 9-17 * * 1,3');
-  expect([times.frequency, cronOf(times)]).toEqual(['cron', null]);
-});
+test.each(['*/5 9-17 * * 1,3', '61 25 * * *', '0 24 * * 1', '0 9 32 * *', '0 9 0 * *', '60 * * * *'])(
+  'the schedule %p, which has no choices, stays as the person wrote it',
+  (cron) => {
+    const times: Times = timesOf(cron);
+    expect([times.frequency, cronOf(times)]).toEqual(['cron', null]);
+  },
+);
 
 test('every event type that the editor offers has words and one group', () => {
   const types = eventGroups.flatMap((group) => group.types);

@@ -1,22 +1,24 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Automation, AutomationTemplate } from '@tatami/sdk/client';
-import type { ReactNode } from 'react';
-import { useClient } from '../../../data/provider.tsx';
-import { useRetained } from '../../../data/retained.ts';
+import { useSearch } from '@tanstack/react-router';
+import type { Automation, AutomationSuggestion, AutomationTemplate } from '@tatami/sdk/client';
+import { useState, type ReactNode } from 'react';
+import { useDraft } from '../../../data/drafts.ts';
 import { Loading, Screen } from '../../../parts/states.tsx';
 import { text } from '../../../text/automations.ts';
 import { Adapt } from './adapt.tsx';
 import { RuleForm } from '../rule-form.tsx';
-import { emptyDraft, type Draft } from '../rule/rule.ts';
+import { emptyDraft, isSame, type Draft } from '../rule/rule.ts';
 import { draftOfSuggestion, useSuggestion } from './suggestions.tsx';
 import { draftOfTemplate, useTemplates } from './templates.tsx';
-import { refresh } from '../use-changes.ts';
+import { Unsaved } from '../unsaved.tsx';
+import { useCreate } from '../use-changes.ts';
 
 export default function NewAutomation(): ReactNode {
   const { template: id, suggestion: at } = useSearch({ from: '/automations/new' });
   const templates = useTemplates(id !== undefined);
   const suggestion = useSuggestion(at);
   const isLoading = (id !== undefined && !templates) || suggestion === undefined;
+  const template = templates?.find((one) => one.id === id);
+  const initial = initialOf(template, suggestion);
   return (
     <Screen title={text.newAutomation}>
       {isLoading ? (
@@ -24,40 +26,54 @@ export default function NewAutomation(): ReactNode {
       ) : (
         <NewRule
           key={`${id} ${at}`}
-          template={templates?.find((one) => one.id === id)}
-          initial={suggestion ? draftOfSuggestion(suggestion) : emptyDraft}
+          template={template}
+          initial={initial}
+          start={template || suggestion ? `${id ?? ''} ${initial.name}` : ''}
         />
       )}
     </Screen>
   );
 }
 
-interface NewRuleProps {
-  readonly template: AutomationTemplate | undefined;
-  /** Rule to start with, without a template. */
-  readonly initial: Draft;
+function initialOf(
+  template: AutomationTemplate | undefined,
+  suggestion: AutomationSuggestion | null | undefined,
+): Draft {
+  if (template) return draftOfTemplate(template);
+  return suggestion ? draftOfSuggestion(suggestion) : emptyDraft;
 }
 
-function NewRule({ template, initial }: NewRuleProps): ReactNode {
-  const client = useClient();
-  const navigate = useNavigate();
-  const [draft, setDraft] = useRetained('new', template ? draftOfTemplate(template) : initial);
-  const create = async (): Promise<void> => {
-    const { id } = await client.automations.create({
-      ...draft,
-      ...(template && { mode: template.rule.mode as Automation['mode'] }),
-    });
-    await refresh();
-    void navigate({ to: '/automations/$id', params: { id } });
+interface NewRuleProps {
+  readonly template: AutomationTemplate | undefined;
+  /** Rule to start with. */
+  readonly initial: Draft;
+  /** Name of what the rule starts with. Each start has its own draft, so that none replaces another. */
+  readonly start: string;
+}
+
+function NewRule({ template, initial, start }: NewRuleProps): ReactNode {
+  const create = useCreate();
+  const [draft, store, forget] = useDraft(`automation new ${start}`, initial);
+  const [isRestored, setRestored] = useState(!isSame(draft, initial));
+  const change = (next: Draft): void => (isSame(next, initial) ? forget() : store(next));
+  const discard = (): void => {
+    forget();
+    setRestored(false);
   };
+  const mode = template && { mode: template.rule.mode as Automation['mode'] };
   return (
     <RuleForm
       draft={draft}
-      onChange={setDraft}
+      onChange={change}
       submit={text.create}
-      onSubmit={create}
+      onSubmit={() => create({ ...draft, ...mode }, forget)}
       stored={null}
-      start={template && <Adapt template={template} draft={draft} onChange={setDraft} />}
+      start={
+        <>
+          {isRestored && <Unsaved words={text.restored} onDiscard={discard} />}
+          {template && <Adapt template={template} draft={draft} onChange={change} />}
+        </>
+      }
     />
   );
 }
