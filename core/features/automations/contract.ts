@@ -159,3 +159,6 @@ export const automation = defineContract({
     update: { mode: 'propose' },
   },
 });
+
+/** Returns true for the id of an automation, which the plugin runs as an install with the same id. */
+export const isRuleId = (id: string): boolean => id.startsWith(`${automation.id}_`);

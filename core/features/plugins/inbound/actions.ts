@@ -17,7 +17,7 @@ import { requireActive } from '../installs/mode.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/model.ts';
-import { isRuleId } from '../installs/rules.ts';
+import { isRuleId } from '../../automations/contract.ts';
 import { inputOfAction } from '../installs/settings.ts';
 import { hostGatewayOf, principalOf, type HostGateway } from '../host-calls/gateway.ts';
 import type { RunEnds } from './answer.ts';

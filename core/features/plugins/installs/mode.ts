@@ -2,7 +2,7 @@
 import type { InstallMode, InstallModes } from './contract.ts';
 import { probationMessage } from '../../automations/index.ts';
 import type { Install } from './model.ts';
-import { isRuleId } from './rules.ts';
+import { isRuleId } from '../../automations/contract.ts';
 import { ApiError } from '../../../platform/lib/errors/errors.ts';
 
 /** Number of approved runs that end a probation. */

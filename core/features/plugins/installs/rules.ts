@@ -16,7 +16,7 @@ import {
   type Hosts,
   type Rule,
 } from '../../automations/index.ts';
-import { automation } from '../../automations/contract.ts';
+import { automation, isRuleId } from '../../automations/contract.ts';
 import { openHostSecret } from '../../automation-hosts/index.ts';
 import type { Scope } from '../../../platform/store/store.ts';
 import { packFirstParty, rulesPlugin } from '../packages.ts';
@@ -31,8 +31,6 @@ let packed: Promise<PluginPackage> | undefined;
 
 /** Returns the package of the plugin `automations`. It is packed once, on first use. */
 export const rulesPackage = (): Promise<PluginPackage> => (packed ??= packFirstParty(rulesPlugin));
-
-export const isRuleId = (id: string): boolean => id.startsWith(`${automation.id}_`);
 
 /** Returns the id of the isolates that run an install. */
 export const isolateOf = ({ id, rule }: Install): string => (rule ? isolateOfRules : id);

@@ -1,5 +1,5 @@
-// What an automation wrote, by its runs and its approved proposals, and what others did about it: people who overruled it,
-// and others that wrote the same fields.
+// Compares what an automation wrote, by its runs and its approved proposals, with what others did about it: people who
+// overruled it, and others that wrote the same fields.
 import type { Context } from '../../../kernel/context.ts';
 import type { EventRow } from '../../../kernel/events/event.ts';
 import { findEvent, pageOfSubject } from '../../../kernel/events/log/log.ts';
@@ -8,7 +8,7 @@ import { short } from '../../../kernel/changes/change.ts';
 import { dayMs } from '../../../platform/lib/time/time.ts';
 import { tenantStatement } from '../../../platform/store/statement.ts';
 import type { Automation } from '../../automations/index.ts';
-import { isRuleId } from '../installs/rules.ts';
+import { isRuleId } from '../../automations/contract.ts';
 import { isSame } from '../trial/comparisons.ts';
 import { findBacktest } from '../trial/rows.ts';
 import type { BacktestReport } from '../trial/schema.ts';

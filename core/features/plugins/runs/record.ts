@@ -14,7 +14,7 @@ import type { AutomationRun, RunEnd } from '../contract.ts';
 import type { RunDeps } from '../deps.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/model.ts';
-import { isRuleId } from '../installs/rules.ts';
+import { isRuleId } from '../../automations/contract.ts';
 import type { Registry } from '../installs/registry.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../schedules/one-time-jobs.ts';
