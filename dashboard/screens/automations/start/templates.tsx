@@ -40,11 +40,21 @@ const rankOf = ({ id }: Template): number => (featured.includes(id) ? featured.i
 export function Templates({ isFirst }: { readonly isFirst: boolean }): ReactNode {
   const templates = useTemplates();
   const [isWhole, setWhole] = useState(false);
+  // A list that arrives later must not close what a person has opened.
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const isOpen = chosen ?? isFirst;
   if (!templates || templates.length === 0) return null;
   const ordered = templates.toSorted((a, b) => rankOf(a) - rankOf(b));
   return (
-    <details open={isFirst} className={styles.gallery}>
-      <summary>{text.templates}</summary>
+    <details open={isOpen} className={styles.gallery}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault();
+          setChosen(!isOpen);
+        }}
+      >
+        {text.templates}
+      </summary>
       <div className="stack">
         <ul className={styles.templates} aria-label={text.templates}>
           {ordered.slice(0, isWhole ? ordered.length : featured.length).map((template) => (
