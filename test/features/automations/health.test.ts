@@ -187,6 +187,18 @@ test('approved proposals count as changes, and an undo overrules them, comments 
   await remove(id);
 });
 
+test('a proposal that the server closes, because nothing is left to change, overrules nothing', async () => {
+  const { id } = await enabled(app, { mode: 'propose' });
+  const issue = await createIssue(app);
+  await patch(issue.id, { priority: 'high' });
+  const { data } = (await app.call('GET', `${v1}/proposals?install=${id}&status=open`)).json;
+  const approved = await app.call('POST', `${v1}/proposals/${data[0].id}/approve`, {});
+  const { json } = await app.call('GET', `${v1}/proposals/${data[0].id}`);
+  expect([approved.status, json.status, json.decidedBy]).toEqual([409, 'rejected', null]);
+  expect((await healthOf(id)).overruled).toMatchObject({ changes: 0, overruled: 0 });
+  await remove(id);
+});
+
 test('a rule that stepped down to proposals is not judged again by what it applied before', async () => {
   const { id } = await enabled(app, { stepDown: { share: 0.5, days: 7, least: 2 } });
   for (const priority of ['low', 'medium']) await patch((await createIssue(app)).id, { priority });
