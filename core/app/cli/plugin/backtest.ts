@@ -145,7 +145,7 @@ export interface Backtest {
 
 const effectsShown = 10;
 
-export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): string {
+function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): string {
   if (!report) return `${id}: no report`;
   const { window, events, runs, costs, endedBy } = report;
   return [
@@ -187,7 +187,7 @@ function fieldLines({ fields, others }: BacktestReport): string[] {
 }
 
 /** @param installed the version that the other is compared with */
-export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
+function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
   if (!gate) return `${id}: no report`;
   const { runs, same, different, differences } = gate;
   if (runs === 0) return `${plugin} ${pluginVersion}: ${installed} has no event runs to compare with.`;
@@ -263,4 +263,13 @@ function madeLine(
     .join(', ');
   const where = on ? ` on ${displayValue(on[made])}` : '';
   return `    only ${version} creates a ${kind.replaceAll('_', ' ')}${where}: ${said}`;
+}
+
+/** Displays a backtest or gate of the API, which may not have ended. */
+export function backtestView(backtest: Backtest): string {
+  const { id, plugin, pluginVersion, status, progress, error, report, gate } = backtest;
+  if (report) return reportLines(backtest);
+  if (gate) return gateLines(backtest, 'the installed version');
+  const seen = progress ? `, ${progress.looked} of ${progress.of}` : '';
+  return `${id}  ${plugin} ${pluginVersion}  ${status}${seen}${error === null ? '' : `: ${error}`}`;
 }

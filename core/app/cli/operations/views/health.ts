@@ -1,56 +1,12 @@
 // Displays the health of an automation, with the facts of its page.
+import type { AutomationHealth } from '../../../../../sdk/client/index.ts';
 import { counted } from '../../../../platform/lib/text/words.ts';
 import { minuteOf, tableOf } from '../../lib/table.ts';
 import { displayValue } from './runs.ts';
 
-interface Issue {
-  readonly id: string;
-  readonly identifier: string | null;
-}
+type Conflict = AutomationHealth['conflicts'][number];
 
-interface Health {
-  readonly basis: 'runs' | 'backtest';
-  readonly days: number;
-  readonly lastRunAt: string | null;
-  readonly lastActedAt: string | null;
-  readonly runs: Readonly<Record<'total' | 'acted' | 'proposed' | 'failed', number>>;
-  readonly overruled: {
-    readonly changes: number;
-    readonly overruled: number;
-    readonly share: number | null;
-    readonly examples: readonly {
-      readonly issue: Issue;
-      readonly field: string;
-      readonly set: unknown;
-      readonly now: unknown;
-      readonly by: string;
-      readonly at: string;
-    }[];
-  };
-  readonly failures: readonly {
-    readonly message: string;
-    readonly count: number;
-    readonly lastAt: string;
-    readonly runId: string;
-  }[];
-  readonly loops: readonly { readonly message: string; readonly at: string; readonly runId: string }[];
-  readonly usage: { readonly runs: number; readonly cpuMs: number };
-  readonly waitsFor: { readonly quantity: string; readonly until: string } | null;
-  readonly conflicts: readonly Conflict[];
-}
-
-interface Conflict {
-  readonly with: { readonly kind: string; readonly name: string };
-  readonly field: string;
-  readonly count: number;
-  readonly example: {
-    readonly issue: Issue;
-    readonly ours: { readonly value: unknown };
-    readonly theirs: { readonly value: unknown; readonly at: string };
-  };
-}
-
-export function healthView(health: Health): string {
+export function healthView(health: AutomationHealth): string {
   const { basis, overruled, failures, loops, conflicts } = health;
   return [
     ...factLines(health),
@@ -78,7 +34,7 @@ export function healthView(health: Health): string {
 
 const timeOrNever = (at: string | null): string => (at === null ? 'never' : minuteOf(at));
 
-function factLines({ lastActedAt, lastRunAt, days, runs, usage, waitsFor }: Health): string[] {
+function factLines({ lastActedAt, lastRunAt, days, runs, usage, waitsFor }: AutomationHealth): string[] {
   const { total, acted, proposed, failed } = runs;
   return tableOf([
     ['Last acted', timeOrNever(lastActedAt)],
@@ -97,9 +53,9 @@ const section = (title: string, lines: readonly string[], none: string): string[
   ...(lines.length === 0 ? [none] : lines).map((line) => `  ${line}`),
 ];
 
-const issueText = ({ identifier, id }: Issue): string => identifier ?? id;
+const issueText = ({ identifier, id }: Conflict['example']['issue']): string => identifier ?? id;
 
-function overruledLines({ overruled, changes, share, examples }: Health['overruled']): string[] {
+function overruledLines({ overruled, changes, share, examples }: AutomationHealth['overruled']): string[] {
   if (overruled === 0) return [];
   const percent = share === null ? '' : ` (${Math.round(share * 100)} %)`;
   return [

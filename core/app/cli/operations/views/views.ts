@@ -18,7 +18,7 @@ export const views: Readonly<Record<string, View>> = {
   'automations.health': async (value) => (await import('./health.ts')).healthView(value),
   'automations.run': run,
   'automations.simulate': async (value) => (await import('./effects.ts')).simulationView(value),
-  'backtests.get': async (value) => (await import('./backtests.ts')).backtestView(value),
+  'backtests.get': async (value) => (await import('../../plugin/backtest.ts')).backtestView(value),
   'boards.cards': async (value) => (await import('./issues.ts')).boardView(value),
   'deliveries.get': delivery,
   'deliveries.replay': delivery,
