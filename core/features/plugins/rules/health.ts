@@ -156,9 +156,9 @@ export async function healthOf(
   { usage, install }: { readonly usage: Usage; readonly install: Install },
 ): Promise<AutomationHealth> {
   const { id } = automation;
-  const now = ctx.nowMs();
-  const runs = await ctx.store.read(ctx.scope, newestRuns, { id, since: now - healthDays * dayMs });
-  const seen = await lookAround(ctx, automation, { runs, sinceMs: now - healthDays * dayMs });
+  const sinceMs = ctx.nowMs() - healthDays * dayMs;
+  const runs = await ctx.store.read(ctx.scope, newestRuns, { id, since: sinceMs });
+  const seen = await lookAround(ctx, automation, { runs, sinceMs, backtest: automation.backtest });
   const { changes, overruled } = seen.judged;
   const spent = automation.state === 'active' ? await usage.spent(ctx.scope, install) : null;
   return {

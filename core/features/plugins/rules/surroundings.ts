@@ -64,11 +64,18 @@ interface Surroundings {
   readonly approvedAt: number;
 }
 
+interface Written {
+  readonly runs: readonly Source[];
+  readonly sinceMs: number;
+  /** Backtest whose conflicts stand for those of an automation that has not written yet; none if they are not wanted. */
+  readonly backtest?: Automation['backtest'];
+}
+
 /** Compares the changes of an automation with those of others. */
 export async function lookAround(
   ctx: Context,
   automation: Automation,
-  { runs, sinceMs }: { readonly runs: readonly Source[]; readonly sinceMs: number },
+  { runs, sinceMs, backtest = null }: Written,
 ): Promise<Surroundings> {
   const { id, stepDown } = automation;
   const proposals = await ctx.store.read(ctx.scope, decided, { id, since: sinceMs });
@@ -79,7 +86,7 @@ export async function lookAround(
   const { changes, writes } = await changesOf(ctx, [...runs, ...approved], id);
   const undone = await undoneAmong(ctx, new Set(changes.values()));
   // A backtest shows conflicts, but nobody has overruled what it would have done.
-  const foreseen = changes.size === 0 ? await writesOfBacktest(ctx, automation) : null;
+  const foreseen = changes.size === 0 ? await writesOfBacktest(ctx, backtest) : null;
   const { conflicts, reversed } = await compare(ctx, automation, foreseen ?? writes);
   const overruled = new Set(foreseen ? [] : reversed.map(({ write }) => write.change));
   for (const [change, source] of changes) if (undone.has(source)) overruled.add(change);
@@ -134,7 +141,7 @@ async function undoneAmong(ctx: Context, sources: ReadonlySet<string>): Promise<
   return new Set(rows.flatMap(({ id, undone_by }) => (undone_by === null ? [] : id)));
 }
 
-async function writesOfBacktest(ctx: Context, { backtest }: Automation): Promise<Write[] | null> {
+async function writesOfBacktest(ctx: Context, backtest: Automation['backtest']): Promise<Write[] | null> {
   const row = backtest && (await ctx.store.readOne(ctx.scope, findBacktest, { id: backtest.id }));
   if (!row?.report_json) return null;
   const { effects } = JSON.parse(row.report_json) as BacktestReport;
