@@ -34,14 +34,12 @@ test('only commands whose objects have a page take the flag', async () => {
   expect((await run(['labels', 'list', '--web'])).err).toContain("unknown option '--web'");
 });
 
-test('in a terminal starts the browser of the user with the URL as one argument', async () => {
+test('in a terminal starts the browser of the user with the URL as one argument, which outlives the terminal', async () => {
   const { url, workspace } = commands.app();
-  const fifo = dir.path('opened');
-  Bun.spawnSync(['mkfifo', fifo]);
-  // The terminal of the test ends with the command.
-  writeFileSync(dir.path('browser'), `#!/bin/sh\ntrap '' HUP\nprintf '%s %s' "$#" "$1" > '${fifo}'\n`, {
-    mode: 0o755,
-  });
+  const [closed, fifo] = [dir.path('closed'), dir.path('opened')];
+  Bun.spawnSync(['mkfifo', closed, fifo]);
+  const browser = `#!/bin/sh\nread -r _ < '${closed}'\nprintf '%s %s' "$#" "$1" > '${fifo}'\n`;
+  writeFileSync(dir.path('browser'), browser, { mode: 0o755 });
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, TERM: 'xterm', XDG_CONFIG_HOME: '/nonexistent', BROWSER: dir.path('browser') };
   const server = { TATAMI_SERVER: url, TATAMI_TOKEN: workspace.apiKey };
@@ -49,6 +47,7 @@ test('in a terminal starts the browser of the user with the URL as one argument'
   const opened = Bun.spawn(['cat', fifo], { stdout: 'pipe' });
   const terminal = runInTerminal(programCommand(args), { ...env, ...server }, dir.path('.'));
   expect(await terminal.child.exited).toBe(0);
+  await Bun.$`echo > ${closed}`;
   expect(await new Response(opened.stdout).text()).toBe(`1 ${url}/issues?label=ui%2C+design`);
   expect(terminal.shown()).toContain('Opened ');
 });

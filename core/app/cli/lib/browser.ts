@@ -20,8 +20,8 @@ export function openBrowser(url: string): boolean {
 
 function start(command: string[]): boolean {
   try {
-    // The browser is detached and writes nothing to this terminal.
-    Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref();
+    // The browser stays open after this terminal, in a session of its own, and writes nothing to it.
+    Bun.spawn(command, { stdio: ['ignore', 'ignore', 'ignore'], detached: true }).unref();
     return true;
   } catch {
     return false;
