@@ -1,12 +1,15 @@
-// Start time and memory of `tatami serve`, reported without targets.
+// Start time and memory of `tatami serve`, reported without targets, and the CPU time of a start of the executable
+// against one from source.
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crowd, touch } from '../plugins.ts';
-import { childrenOf, freePort, rssMb, untilReady } from '../processes.ts';
-import { median, type Figure, type Findings } from '../report.ts';
+import { childrenOf, cpuMs, freePort, rssMb, untilReady } from '../processes.ts';
+import { judged, median, type Figure, type Findings, type Ratio } from '../report.ts';
 import type { Effort } from '../rounds.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
-const command = fileURLToPath(new URL('../../bin/tatami', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const fromSource = join(root, 'bin/tatami');
 const restMs = 1_500;
 const crowdSize = 200;
 
@@ -18,6 +21,7 @@ export function footprint(effort: Effort): Promise<Findings> {
     for (let round = 0; round < effort.rounds; round++)
       starts.push((await startMain(bench.temporary(), [])).readyMs);
     return {
+      ratios: [await compareStarts(bench.temporary(), dataDir, effort)],
       figures: [
         { name: 'start to ready, empty data directory (median)', value: median(starts), unit: 'ms' },
         { name: 'start to ready, first start with a workspace', value: first.readyMs, unit: 'ms' },
@@ -28,19 +32,60 @@ export function footprint(effort: Effort): Promise<Findings> {
   });
 }
 
+/** @param folder for the executable and the files that it unpacks */
+async function compareStarts(folder: string, dataDir: string, { rounds }: Effort): Promise<Ratio> {
+  const target = `linux-${process.arch}`;
+  const build = ['build/main.ts', '--target', target, '--level', '3', '--out', folder];
+  const { success, stderr } = Bun.spawnSync([process.execPath, ...build], { cwd: root });
+  if (!success) throw new Error(`The build failed: ${stderr.toString()}`);
+  const executable = join(folder, `tatami-${target}`);
+  const env = { TATAMI_CACHE_DIR: join(folder, 'cache') };
+  const cpu: Record<string, number[]> = { [executable]: [], [fromSource]: [] };
+  for (let round = -1; round < rounds; round++)
+    for (const [command, used] of Object.entries(cpu)) {
+      const start = await startMain(dataDir, [], { command, env });
+      if (round >= 0) used.push(start.cpu);
+    }
+  return judged({
+    name: 'start of the executable on existing data, CPU time',
+    ours: median(cpu[executable]!),
+    yardstick: median(cpu[fromSource]!),
+    unit: 'ms',
+    cpuRatio: null,
+    reach: 1.3,
+    bound: 'most',
+    sides: {},
+  });
+}
+
+interface Program {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Start {
+  readonly readyMs: number;
+  /** MiB */
+  readonly rss: number;
+  /** Until it rests, in milliseconds. */
+  readonly cpu: number;
+}
+
 async function startMain(
   dataDir: string,
   flags: readonly string[],
-): Promise<{ readyMs: number; rss: number }> {
+  { command, env }: Program = { command: fromSource, env: {} },
+): Promise<Start> {
   const port = freePort();
   const startedMs = performance.now();
   const child = Bun.spawn([command, 'serve', '--data-dir', dataDir, '--port', `${port}`, ...flags], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'ignore'],
   });
   try {
     const readyMs = await untilReady(`http://127.0.0.1:${port}`, startedMs);
     await Bun.sleep(restMs);
-    return { readyMs, rss: rssMb(child.pid) };
+    return { readyMs, rss: rssMb(child.pid), cpu: cpuMs(child.pid) };
   } finally {
     child.kill();
     await child.exited;

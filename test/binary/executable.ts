@@ -25,8 +25,8 @@ export interface Started {
   readonly pid: number;
   /** First log entry with this text. */
   logged(text: string): Promise<Json>;
-  /** Waits for the end of the process. @returns CPU time of the process in milliseconds */
-  stop(): Promise<number>;
+  /** Waits for the end of the process. */
+  stop(): Promise<void>;
 }
 
 /** Uses a fast compression level; the content is the same. */
@@ -97,7 +97,6 @@ async function started(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise
     async stop() {
       child.kill('SIGTERM');
       await child.exited;
-      return Number(child.resourceUsage()?.cpuTime.total ?? 0n) / 1000;
     },
   };
 }
