@@ -3,13 +3,14 @@ import { join } from 'node:path';
 
 const node = join(import.meta.dir, '../../node_modules/.bin/node');
 
-/** @param program a file of this folder @throws Error if it fails; the cause is in the test output */
+/** @param program a file of this folder @throws Error with the output of a program that fails */
 export async function runInNode<T>(program: string, args: readonly string[]): Promise<T> {
   const child = Bun.spawn([node, join(import.meta.dir, program), ...args], {
     stdout: 'pipe',
-    stderr: 'inherit',
+    stderr: 'pipe',
   });
-  const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  if (code !== 0) throw new Error(`${program} ended with ${code}.`);
+  const read = (stream: ReadableStream): Promise<string> => new Response(stream).text();
+  const [text, errors, code] = await Promise.all([read(child.stdout), read(child.stderr), child.exited]);
+  if (code !== 0) throw new Error(`${program} ended with ${code}:\n${errors}`);
   return JSON.parse(text) as T;
 }

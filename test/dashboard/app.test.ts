@@ -36,7 +36,7 @@ test('a person does the daily work by keyboard alone, and by touch on a phone', 
     touchReplay: 1,
     complaints: [],
   });
-}, 90_000);
+});
 
 test('no text runs code, no edit is lost, and the app survives a restart of the server and a lower role', async () => {
   const seen = await runAt<Json>(scene, 'hostile-process.ts');
@@ -50,7 +50,7 @@ test('no text runs code, no edit is lost, and the app survives a restart of the 
     complaints: [],
   });
   expect(seen.guest).toContain('scope');
-}, 90_000);
+});
 
 test('the issue page and the dialog for new issues lose nothing, write nothing twice, and never block', async () => {
   const seen = await runAt<Json>(scene, 'issue-process.ts');
@@ -73,7 +73,7 @@ test('the issue page and the dialog for new issues lose nothing, write nothing t
     sorted: 'Second, Third, First',
     responsive: true,
   });
-}, 90_000);
+});
 
 test('an issue with 120 comments opens with few requests, and changes of another issue cause none', async () => {
   const seen = await runAt<Json>(scene, 'comments-process.ts', '120');
@@ -90,7 +90,7 @@ test('an issue with 120 comments opens with few requests, and changes of another
     roots: 1,
     complaints: [],
   });
-}, 90_000);
+});
 
 test('attached images show in the texts of their issue, every other image waits, and files download without a bearer', async () => {
   const seen = await runAt<Json>(scene, 'files-process.ts');
@@ -108,7 +108,7 @@ test('attached images show in the texts of their issue, every other image waits,
     saved: 'disguised.png',
     complaints: [],
   });
-}, 90_000);
+});
 
 test('a lower role takes back a move of an open board with its reason, and hides what it may not do', async () => {
   expect(await runAt<Json>(scene, 'roles-process.ts')).toEqual({
@@ -120,7 +120,7 @@ test('a lower role takes back a move of an open board with its reason, and hides
     guestSees: expect.any(Number),
     complaints: [],
   });
-}, 120_000);
+});
 
 // The last test, because it signs the person out.
 test('all tabs follow changes made elsewhere, and end with the session', async () => {
@@ -130,4 +130,4 @@ test('all tabs follow changes made elsewhere, and end with the session', async (
   expect([...live.delays, live.fiveTabs, live.byLeader, live.afterLeader].every(Number.isFinite)).toBe(true);
   expect(Math.min(...live.delays)).toBeLessThanOrEqual(300 * slowness());
   expect(live.streams).toBe(1);
-}, 60_000);
+});

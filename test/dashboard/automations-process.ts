@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
 import { edit } from './automations-edits.ts';
-import { api, openDriver, phone, say } from './browser.ts';
-import { until } from './planning/visit.ts';
+import { api, openDriver, phone, say, until } from './browser.ts';
 
 const driver = await openDriver();
 const tab = await driver.open('/automations');
@@ -174,6 +173,7 @@ try {
   Object.assign(results, await edit(tab));
 } catch (error) {
   if (shots !== undefined) await page.screenshot({ path: join(shots, 'failed.png') });
+  console.error(`${page.url()}\n${await page.locator('body').ariaSnapshot()}`);
   throw error;
 }
 await driver.browser.close();

@@ -7,7 +7,7 @@ import { signIn } from '../features/sign-in/person.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp({ clock: createSystemClock() });
-}, 60_000);
+});
 afterAll(() => app.stop());
 
 const post = async (path: string, body: object): Promise<Json> =>
@@ -80,4 +80,4 @@ test('a person builds, previews, enables and pauses a rule without code, from no
     failed: ['failed in 3 of 3 runs', 'failed in 3 of 3 runs'],
     problems: [],
   });
-}, 60_000);
+});

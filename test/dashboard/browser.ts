@@ -83,12 +83,16 @@ export interface Driver {
   open(path: string, options?: BrowserContextOptions & { readonly init?: string }): Promise<Tab>;
 }
 
+/** After this time something never happens. A sandbox of low priority is slow on a machine whose cores are busy. */
+const limitMs = 60_000;
+
 export async function openDriver(): Promise<Driver> {
   const browser = await openBrowser();
   return {
     browser,
     async open(path, { init, ...options } = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      context.setDefaultTimeout(limitMs);
       if (init !== undefined) await context.addInitScript(init);
       const [name = '', value = ''] = target.cookie.split('=');
       const url = target.url.replace('http:', 'https:');
@@ -128,6 +132,16 @@ export async function api<T = { id: string; identifier: string }>(
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+/** Waits until the server has what the page shows already. @throws Error if it never does */
+export async function until(isTrue: () => Promise<boolean>, what: string): Promise<true> {
+  const end = Date.now() + limitMs;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error(`Never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return true;
 }
 
 export const say = (result: object): void => console.log(JSON.stringify(result));

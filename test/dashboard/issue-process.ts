@@ -2,8 +2,7 @@
 // was lost and what was written twice.
 import type { Page, Route } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
-import { api, openDriver, phone, say, target } from './browser.ts';
-import { until } from './planning/visit.ts';
+import { api, openDriver, phone, say, target, until } from './browser.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};

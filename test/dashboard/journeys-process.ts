@@ -1,6 +1,6 @@
 // Does the work of a person, once by keyboard and once by touch on a phone. Prints what the API has afterwards.
 import type { Page } from 'playwright-core';
-import { api, openDriver, phone, say, target, type Tab } from './browser.ts';
+import { api, openDriver, phone, say, target, until, type Tab } from './browser.ts';
 import { isSettled } from '../browser/people.ts';
 
 const driver = await openDriver();
@@ -14,16 +14,6 @@ interface Listed {
 }
 const issuesNamed = async (title: string): Promise<Listed['data']> =>
   (await api<Listed>('GET', `/issues?filter=${encodeURIComponent(JSON.stringify({ title }))}`)).data;
-
-/** Waits until the server has what the page shows already. @throws Error if it never does */
-async function until(isTrue: () => Promise<boolean>, what: string): Promise<true> {
-  const end = Date.now() + 10_000;
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`Never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return true;
-}
 
 const triageHas = (count: number): Promise<true> =>
   until(

@@ -1,8 +1,7 @@
 // Chooses what the rows of a list show, and changes all issues of a list at once. Prints what the list shows.
 import type { Page } from 'playwright-core';
 import { isSettled } from '../browser/people.ts';
-import { api, openDriver, say, target } from './browser.ts';
-import { until } from './planning/visit.ts';
+import { api, openDriver, say, target, until } from './browser.ts';
 
 const driver = await openDriver();
 const results: Record<string, unknown> = {};
@@ -112,9 +111,10 @@ async function changeAll(page: Page): Promise<void> {
   results.progress = await page.evaluate(() => (globalThis as unknown as { progress: string[] }).progress);
   results.changed = (await countOf({ priority: 'urgent' })) === all;
   await page.getByRole('button', { name: 'Undo' }).click();
-  const end = Date.now() + 30_000;
-  while ((await countOf({ priority: 'urgent' })) !== urgent && Date.now() < end) await isSettled(page);
-  results.undone = (await countOf({ priority: 'urgent' })) === urgent;
+  results.undone = await until(
+    async () => (await countOf({ priority: 'urgent' })) === urgent,
+    'all is undone',
+  );
 }
 
 /** Changes the filter of a view, discards the change, and stores another. */

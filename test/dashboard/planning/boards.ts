@@ -1,6 +1,6 @@
 // Moves cards into hidden columns by key, by menu and by mouse, opens and closes such a column, and filters the board.
-import { api } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 const title = 'Into a hidden column';
 

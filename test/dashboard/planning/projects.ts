@@ -1,6 +1,6 @@
 // Posts, edits and deletes an update of a project. Updates of others cannot be changed.
-import { api, target } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, target, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 export async function projectSteps({ page, go, look, escape, message, problems }: Visit): Promise<object> {
   const project = target.ids['project']!;

@@ -1,6 +1,6 @@
 // Adds issues to a release by title and by identifier, and removes one.
-import { api, target } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, target, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 export async function releaseSteps({ page, go, look, escape, problems }: Visit): Promise<object> {
   const { keyboard } = page;

@@ -1,6 +1,6 @@
 // Creates, changes and deletes an SLA policy.
-import { api } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 interface Policy {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Creates a template from the dialog of a new issue, uses it, and changes and deletes it.
-import { api } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 interface Template {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Decides about an issue in triage and undoes each decision, then narrows the queue by a filter.
-import { api } from '../browser.ts';
-import { until, type Visit } from './visit.ts';
+import { api, until } from '../browser.ts';
+import type { Visit } from './visit.ts';
 
 interface Shown {
   readonly id: string;

@@ -79,13 +79,3 @@ export async function visit(shots?: string): Promise<Visit> {
     },
   };
 }
-
-/** Waits until the server has what the page shows already. @throws Error if it never does */
-export async function until(isTrue: () => Promise<boolean>, what: string): Promise<true> {
-  const end = Date.now() + 10_000;
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`Never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return true;
-}
