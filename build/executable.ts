@@ -29,7 +29,8 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
-      autoloadPackageJson: false,
+      // Packages that a plugin imports are found by it.
+      autoloadPackageJson: true,
     },
     plugins: [parts(await makeArtifacts(target, level))],
     throw: false,

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   cpSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -104,12 +106,19 @@ test('a new plugin has the same files as from source', async () => {
     );
 });
 
-test('a plugin is packed to the same bytes as from source, and installed', async () => {
-  cpSync(join(root, 'examples/assign-on-create'), join(it.folder, 'plugin'), { recursive: true });
+test('a plugin with a package from npm is packed to the same bytes as from source, and installed', async () => {
+  const plugin = join(it.folder, 'plugin');
+  cpSync(join(root, 'examples/assign-on-create'), plugin, { recursive: true });
+  const npm = join(plugin, 'node_modules/greeting');
+  mkdirSync(npm, { recursive: true });
+  writeFileSync(join(npm, 'package.json'), JSON.stringify({ name: 'greeting', main: './say.js' }));
+  writeFileSync(join(npm, 'say.js'), "export const greeting = 'hello from npm';");
+  appendFileSync(join(plugin, 'plugin.ts'), "export { greeting } from 'greeting';\n");
   const packed = await it.run(['plugins', 'pack', 'plugin', '--out', 'made.json', '--json']);
   const source = await runIn(it.folder, ['plugins', 'pack', 'plugin', '--out', 'source.json', '--json']);
   expect(packed.json).toEqual({ ...source.json, file: 'made.json' });
   expect(readFileSync(join(it.folder, 'made.json'), 'utf8')).toContain('"plugin.ts"');
+  expect(readFileSync(join(it.folder, 'made.json'), 'utf8')).toContain('hello from npm');
   const installed = await it.run(
     ['plugins', 'install', './made.json', '--yes', '--no-probation', '--json'],
     connection,
