@@ -7,7 +7,9 @@ import type { Client, Json } from '../app.ts';
 export async function everything(call: Client, path: string): Promise<Json[]> {
   const all: Json[] = [];
   for (let after = ''; ;) {
-    const { json } = await call('GET', `/api/v1${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
+    const query = `${path.includes('?') ? '&' : '?'}limit=100${after}`;
+    const { status, json } = await call('GET', `/api/v1${path}${query}`);
+    if (status !== 200) throw new Error(`GET ${path}${query}: ${status} ${JSON.stringify(json)}`);
     all.push(...json.data);
     if (!json.pageInfo.hasNextPage) return all;
     after = `&after=${json.pageInfo.endCursor}`;
