@@ -1,12 +1,13 @@
-// The command `tatami` as tests start it. `test/all.ts` bundles it once, together with the programs of the tests
-// and by the bundler of the start-up bundle, because a start from source takes twice the CPU time and a run has
-// some hundred of them. One test file, and the tests of the launcher, the README and a clone, start it as people
-// do in every run.
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+// The command `tatami` as tests start it. `test/all.ts` compiles it once, together with the programs of the tests
+// and by the compiler of the start-up bundle, because a run starts it some 1,600 times, and from source each command
+// takes 300 ms of CPU instead of 50. One test file, and the tests of the launcher, the README and a clone, start it
+// as people do in every run.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanBunFlags, packageRoot, typedIn } from '../core/platform/lib/process/own-program.ts';
-import { bundleProgram } from '../core/app/start/bundler.ts';
+import { packageRoot, typedIn } from '../core/platform/lib/process/own-program.ts';
+import { compileProgram } from '../core/app/start/bundler.ts';
+import { programFile } from '../core/app/start/cache.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 
 /**
@@ -18,7 +19,7 @@ export const bundleVariable = 'TATAMI_TEST_BUNDLE';
 const bundle = process.env[bundleVariable] ?? '';
 const source = join(packageRoot, 'core/main.ts');
 
-/** The file that runs `tatami`: the launcher of the bundle, or `bin/tatami`. */
+/** The file that runs `tatami`: the compiled one, or `bin/tatami`. */
 export const launcher = bundle === '' ? join(packageRoot, 'bin/tatami') : join(bundle, 'tatami');
 
 /**
@@ -45,20 +46,15 @@ const shortLived = ['env', 'BUN_JSC_useDFGJIT=0', 'MIMALLOC_PURGE_DELAY=-1'];
 export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] => [
   // The latency of an arena is measured under load.
   ...(name === 'arena' ? [] : shortLived),
-  process.execPath,
-  bundle === '' ? join(import.meta.dir, 'program-process.ts') : join(bundle, 'program-process.js'),
+  ...(bundle === ''
+    ? [process.execPath, join(import.meta.dir, 'program-process.ts')]
+    : [join(bundle, programFile)]),
   `${programPrefix}${name}`,
   ...args,
 ];
 
 /** The part of the command line before the folder, as in `bin/tatami`. */
-const bundleCommand = (folder: string): string[] => [
-  ...shortLived,
-  process.execPath,
-  ...cleanBunFlags,
-  `--cwd=${packageRoot}`,
-  join(folder, 'program-process.js'),
-];
+const bundleCommand = (folder: string): string[] => [...shortLived, join(folder, programFile)];
 
 /**
  * @returns the folder with the bundle: the one in the environment, or a temporary one of this process.
@@ -73,9 +69,7 @@ export async function openBundle(): Promise<string> {
 }
 
 async function makeBundle(folder: string): Promise<void> {
-  await bundleProgram({ entry: 'test/program-process.ts', folder });
-  if (!existsSync(join(folder, 'node_modules')))
-    symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
+  await compileProgram({ entry: 'test/program-process.ts', folder });
   const words = bundleCommand(folder).map((word) => `'${word}'`);
   writeFileSync(join(folder, 'tatami'), `#!/bin/sh\nexec ${words.join(' ')} "${typedIn}$PWD" "$@"\n`, {
     mode: 0o755,

@@ -102,10 +102,11 @@ async function built(): Promise<string> {
 }
 /** Replaces the program of a bundle, to show which one runs. */
 function replaceProgram(folder: string, text: string): void {
-  rmSync(join(folder, 'program.js.jsc'));
-  writeFileSync(join(folder, 'program.js'), text);
+  const program = join(folder, 'program');
+  rmSync(program);
+  writeFileSync(program, text, { mode: 0o755 });
 }
-const announce = `exports.main = async () => console.log('bundled');`;
+const announce = '#!/bin/sh\necho bundled\n';
 
 /** Replaces a text by one of the same length and restores the times. */
 function editUnnoticeably(path: string, from: string, to: string): void {
@@ -151,7 +152,7 @@ test('an error names the source file and its line', async () => {
       .findIndex((text) => text.includes('on purpose')) + 1;
   const folder = await built();
   const { err, code } = await run('--version');
-  expect([err, code]).toEqual([expect.stringContaining(`${command}:${line}:`), 1]);
+  expect([err, code]).toEqual([expect.stringContaining(`(core/app/cli/tatami.ts:${line}:`), 1]);
   expect(err).not.toContain(folder);
 });
 
@@ -170,10 +171,10 @@ test('a killed build leaves nothing that a start uses; the next start builds aga
   expect(bundles().length).toBe(2);
 });
 
-test('a bundle that cannot be loaded is removed, and the command runs from source', async () => {
+test('a bundle that cannot be executed is removed, and the command runs from source', async () => {
   appendFileSync(command, '// Damaged.\n');
   const folder = await built();
-  replaceProgram(folder, 'exports.main = (;');
+  replaceProgram(folder, 'damaged');
   expect((await run('--version')).code).toBe(0);
   expect(existsSync(folder)).toBe(false);
 });

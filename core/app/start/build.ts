@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot as root } from '../../platform/lib/process/own-program.ts';
-import { bundleProgram } from './bundler.ts';
+import { packageRoot as root, typedIn } from '../../platform/lib/process/own-program.ts';
+import { compileProgram } from './bundler.ts';
 import {
   cacheFolder,
   failurePath,
@@ -23,6 +23,7 @@ import {
   isCurrent,
   isLocked,
   lockPath,
+  programFile,
   type BundledPackages,
   createKey,
   stampOf,
@@ -64,7 +65,7 @@ function createLock(): boolean {
 
 function lowerPriority(): void {
   setPriority(constants.priority.PRIORITY_LOW);
-  // Makes the kernel end this process first when memory is short: it takes 430 MB.
+  // Makes the kernel end this process first when memory is short: it takes 480 MB.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 }
 
@@ -81,7 +82,7 @@ async function build(): Promise<void> {
   if (isCurrent(target)) return;
   mkdirSync(folder);
   try {
-    await fill(folder, target, sources);
+    await fill(folder, sources);
     // Without these calls a power failure could leave a complete folder with empty files.
     for (const name of readdirSync(folder)) sync(join(folder, name));
     rmSync(target, { recursive: true, force: true });
@@ -95,11 +96,10 @@ async function build(): Promise<void> {
 }
 
 /** @throws Error if a bundled file is not among the sources, or was changed while it was bundled */
-async function fill(folder: string, home: string, sources: ReadonlyMap<string, string>): Promise<void> {
-  const bundled = await bundleProgram({
-    entry: 'core/app/start/program.ts',
+async function fill(folder: string, sources: ReadonlyMap<string, string>): Promise<void> {
+  const bundled = await compileProgram({
+    entry: 'core/main.ts',
     folder,
-    home,
     // The key belongs to these texts, even if a file has changed since.
     read(path) {
       const text = sources.get(path);
@@ -113,6 +113,9 @@ async function fill(folder: string, home: string, sources: ReadonlyMap<string, s
   for (const { path, text } of packages)
     if (!path.includes('/node_modules/') || (text !== null && readFileSync(path, 'utf8') !== text))
       throw new Error(`${path} differs from what was bundled.`);
+  const trial = [join(folder, programFile), `${typedIn}${root}`, '--version'];
+  const { signalCode } = Bun.spawnSync(trial, { cwd: root, env: {} });
+  if (signalCode !== undefined) throw new Error(`The program ended with ${signalCode}.`);
   writeFileSync(join(folder, 'packages.json'), JSON.stringify(content));
 }
 

@@ -15,12 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createRequire } from 'node:module';
 import { cleanBunFlags } from '../../platform/lib/process/own-program.ts';
-
-interface Program {
-  main(): Promise<void>;
-}
 
 /** Contents of `packages.json` in a bundle. */
 export interface BundledPackages {
@@ -28,26 +23,27 @@ export interface BundledPackages {
   readonly stamp: string;
 }
 
+/** Name of the compiled program in the folder of a bundle. */
+export const programFile = 'program';
 export const cacheFolder = (root: string): string => join(root, 'node_modules/.cache/tatami');
 /** File with the reason why the inputs cannot be bundled, which stops further attempts. */
 export const failurePath = (root: string, key: string): string => join(cacheFolder(root), `${key}.failed`);
 /** Symbolic link whose target names the building process: one atomic call creates it with its content. */
 export const lockPath = (root: string): string => join(cacheFolder(root), 'building');
 
-/** Available memory in bytes that a build needs: it takes 430 MB. */
+/** Available memory in bytes that a build needs: it takes 480 MB. */
 const memoryMin = 1_000_000_000;
 
-/** Returns the bundle of the current inputs, or null. */
-export function openBundle(root: string): Program | null {
+/** Replaces this process by the bundle of the current inputs. Returns where there is none. */
+export function enterBundle(root: string): void {
   try {
     const inputs = createKey();
     visitSources(root, inputs.add);
     key = inputs.end();
     const folder = join(cacheFolder(root), key);
-    if (!isCurrent(folder)) return null;
-    return load(root, folder);
+    if (isCurrent(folder)) enter(root, folder);
   } catch {
-    return null;
+    // The command runs from source.
   }
 }
 
@@ -59,16 +55,14 @@ export function isCurrent(folder: string): boolean {
   return stampOf(files) === stamp;
 }
 
-/** A bundle that cannot be loaded is removed, and not built again. */
-function load(root: string, folder: string): Program | null {
+/** A bundle that cannot be executed is removed, and not built again. */
+function enter(root: string, folder: string): void {
+  const program = join(folder, programFile);
   try {
-    const program = createRequire(`${folder}/`)('./program.js') as Partial<Program>;
-    if (typeof program.main !== 'function') throw new Error('The bundle has no `main`.');
-    return program as Program;
+    process.execve!(program, [program, ...process.argv.slice(2)], process.env);
   } catch (error) {
     writeFileSync(failurePath(root, key), String(error));
     rmSync(folder, { recursive: true, force: true });
-    return null;
   }
 }
 
@@ -171,5 +165,5 @@ export function stampOf(paths: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** Key of the last `openBundle`. */
+/** Key of the last `enterBundle`. */
 let key = '';

@@ -1,12 +1,11 @@
 // Entry of `bin/tatami`: runs the start-up bundle, or the sources while there is none.
 import { packageRoot, typedIn } from '../../platform/lib/process/own-program.ts';
-import { openBundle, requestBundle } from './cache.ts';
+import { enterBundle, requestBundle } from './cache.ts';
 
 // Without this argument the process restarts itself, and only the restarted process has a clean environment.
 const isClean = process.argv[2]?.startsWith(typedIn) === true;
-const program = isClean ? openBundle(packageRoot) : null;
-if (program) await program.main();
-else {
-  if (isClean) requestBundle(packageRoot);
-  await import('../../main.ts');
+if (isClean) {
+  enterBundle(packageRoot);
+  requestBundle(packageRoot);
 }
+await import('../../main.ts');

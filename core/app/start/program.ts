@@ -1,4 +1,4 @@
-// Entry of the start-up bundle. Bytecode supports no top-level `await`, so `core/main.ts` cannot be its entry.
+// The command, as `core/main.ts` and the programs of the tests start it.
 import { cleanStart } from '../cli/clean-start.ts';
 
 /**
