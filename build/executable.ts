@@ -28,8 +28,8 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
       // Ignores configuration files in the working directory.
       autoloadDotenv: false,
       autoloadBunfig: false,
-      autoloadTsconfig: false,
-      // Packages that a plugin imports are found by it.
+      // The imports of a plugin are found by these, as from source. Modules of the program are found without them.
+      autoloadTsconfig: true,
       autoloadPackageJson: true,
     },
     plugins: [parts(await makeArtifacts(target, level))],

@@ -106,14 +106,18 @@ test('a new plugin has the same files as from source', async () => {
     );
 });
 
-test('a plugin with a package from npm is packed to the same bytes as from source, and installed', async () => {
+test('a plugin with paths of its own and a package from npm is packed to the same bytes as from source, and installed', async () => {
   const plugin = join(it.folder, 'plugin');
   cpSync(join(root, 'examples/assign-on-create'), plugin, { recursive: true });
   const npm = join(plugin, 'node_modules/greeting');
   mkdirSync(npm, { recursive: true });
   writeFileSync(join(npm, 'package.json'), JSON.stringify({ name: 'greeting', main: './say.js' }));
   writeFileSync(join(npm, 'say.js'), "export const greeting = 'hello from npm';");
-  appendFileSync(join(plugin, 'plugin.ts'), "export { greeting } from 'greeting';\n");
+  const paths = { '@own/*': ['./own/*'] };
+  writeFileSync(join(plugin, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
+  mkdirSync(join(plugin, 'own'));
+  writeFileSync(join(plugin, 'own/said.ts'), "export { greeting } from 'greeting';");
+  appendFileSync(join(plugin, 'plugin.ts'), "export { greeting } from '@own/said';\n");
   const packed = await it.run(['plugins', 'pack', 'plugin', '--out', 'made.json', '--json']);
   const source = await runIn(it.folder, ['plugins', 'pack', 'plugin', '--out', 'source.json', '--json']);
   expect(packed.json).toEqual({ ...source.json, file: 'made.json' });

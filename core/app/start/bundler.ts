@@ -53,8 +53,8 @@ export async function compileProgram({ entry, folder, read }: Bundling): Promise
       outfile: join(folder, programFile),
       autoloadDotenv: false,
       autoloadBunfig: false,
-      autoloadTsconfig: false,
-      // Packages that a plugin imports are found by it.
+      // The imports of a plugin are found by these, as from source.
+      autoloadTsconfig: true,
       autoloadPackageJson: true,
     },
     plugins: [places(read ?? ((path) => readFileSync(path, 'utf8')))],
