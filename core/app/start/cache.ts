@@ -59,7 +59,7 @@ export function isCurrent(folder: string): boolean {
 function enter(root: string, folder: string): void {
   const program = join(folder, programFile);
   try {
-    process.execve!(program, [program, ...process.argv.slice(2)], process.env);
+    process.execve!(program, [program, ...process.argv.slice(2)]);
   } catch (error) {
     writeFileSync(failurePath(root, key), String(error));
     rmSync(folder, { recursive: true, force: true });
