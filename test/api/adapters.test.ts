@@ -211,6 +211,7 @@ describe('both adapters answer alike:', () => {
       Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
     const all = [...hostileValues, undefined];
     const some = shared(all, 16);
+    const someBodies = shared(all, 4);
     for (const route of routes) {
       const example = exampleOf(route, hookUrl);
       for (const name of [...names(route.query), 'surprise', '__proto__'])
@@ -218,7 +219,7 @@ describe('both adapters answer alike:', () => {
           await alike(owner, route, { query: `?${new URLSearchParams([[name, String(value)]])}` });
       for (const name of [...names(route.body), 'surprise'])
         for (const value of some()) await alike(owner, route, { body: { ...example, [name]: value } });
-      if (route.method !== 'GET') for (const body of all) await alike(owner, route, { body });
+      if (route.method !== 'GET') for (const body of someBodies()) await alike(owner, route, { body });
     }
   }, 60_000);
 

@@ -80,7 +80,7 @@ function askOf(route: Route): Ask {
 
 test('a hostile value in any parameter or property is accepted or refused, and never causes a fault', async () => {
   const faults: string[] = [];
-  const values = shared(hostileValues, 2);
+  const values = shared(hostileValues, 4);
   for (const route of app.app.routes) {
     const ask = askOf(route);
     const example = exampleOf(route, hookUrl);
