@@ -37,9 +37,13 @@ async function look(name: string, within?: string): Promise<void> {
   if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) });
 }
 
+/** Waits until the focus has moved into a part of the page: a key that is pressed before would go to another control. */
+const hasFocus = (part: Locator): Promise<void> => part.locator(':focus').waitFor();
+
 async function addAction(name: string): Promise<void> {
   await button('+ Action').press('Enter');
   await item(name).press('Enter');
+  await hasFocus(page.getByRole('group', { name: new RegExp(`^\\d+\\. ${name}$`) }));
 }
 
 /** Moves an action there and back by keyboard. @returns the names of the buttons that have the focus after each move */
@@ -66,6 +70,7 @@ async function build(): Promise<void> {
   await chip.getByLabel('Value').fill('Crash');
   await chip.getByRole('button', { name: 'Apply' }).press('Enter');
   await chip.waitFor({ state: 'detached' });
+  await hasFocus(filters);
   await addAction('Set fields');
   await addAction('Comment');
   const added = page.locator('textarea:focus');
@@ -104,8 +109,10 @@ async function undo(id: string): Promise<object> {
   const { identifier } = await api('GET', `/issues/${id}`);
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: identifier }) });
   await row.getByRole('button', { name: 'Details' }).press('Enter');
+  await hasFocus(page.getByRole('dialog', { name: 'Run' }));
   await button('Undo this run').press('Enter');
   const question = page.getByRole('dialog', { name: 'Undo this run?' });
+  await hasFocus(question);
   await question.getByRole('button', { name: 'Undo this run' }).press('Enter');
   const priority = await until(async () => (await priorityOf(id)) === 'none', 'the run is undone');
   await look('undone', '[role=dialog]');
@@ -155,10 +162,9 @@ async function useTemplate(): Promise<void> {
   await page.getByRole('textbox', { name: 'Word in the title or description' }).fill('burning');
   await button('Save paused').press('Enter');
   await button('Enable').press('Enter');
-  await page
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Enable/ })
-    .press('Enter');
+  const dialog = page.getByRole('dialog');
+  await hasFocus(dialog);
+  await dialog.getByRole('button', { name: /^Enable/ }).press('Enter');
   await button('Pause').waitFor();
   const { state, trigger } = await ruleNamed('Set the priority by a keyword');
   results.template = { state, trigger };
