@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { autoload } from '../core/app/start/bundler.ts';
 import { threadEntries } from '../core/app/start/threads.ts';
 import { makeArtifacts } from './artifacts.ts';
 import { packageFolder } from './packages.ts';
@@ -25,12 +26,7 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
       target: target.bun,
       executablePath: bunOf(target),
       outfile,
-      // Ignores configuration files in the working directory.
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-      // The imports of a plugin are found by these, as from source. Modules of the program are found without them.
-      autoloadTsconfig: true,
-      autoloadPackageJson: true,
+      ...autoload,
     },
     plugins: [parts(await makeArtifacts(target, level))],
     throw: false,

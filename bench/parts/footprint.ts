@@ -1,15 +1,14 @@
 // Start time and memory of `tatami serve`, reported without targets, and the CPU time of a start of the executable
 // against one from source.
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../core/platform/lib/process/own-program.ts';
 import { crowd, touch } from '../plugins.ts';
 import { childrenOf, cpuMs, freePort, rssMb, untilReady } from '../processes.ts';
 import { judged, median, type Figure, type Findings, type Ratio } from '../report.ts';
 import type { Effort } from '../rounds.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const fromSource = join(root, 'bin/tatami');
+const fromSource = join(packageRoot, 'bin/tatami');
 const restMs = 1_500;
 const crowdSize = 200;
 
@@ -36,7 +35,7 @@ export function footprint(effort: Effort): Promise<Findings> {
 async function compareStarts(folder: string, dataDir: string, { rounds }: Effort): Promise<Ratio> {
   const target = `linux-${process.arch}`;
   const build = ['build/main.ts', '--target', target, '--level', '3', '--out', folder];
-  const { success, stderr } = Bun.spawnSync([process.execPath, ...build], { cwd: root });
+  const { success, stderr } = Bun.spawnSync([process.execPath, ...build], { cwd: packageRoot });
   if (!success) throw new Error(`The build failed: ${stderr.toString()}`);
   const executable = join(folder, `tatami-${target}`);
   const env = { TATAMI_CACHE_DIR: join(folder, 'cache') };

@@ -29,6 +29,15 @@ const nativeLoader = /\/node_modules\/libsql\/(index|promise)\.js$/;
 /** Packages whose files are imported by path and read when they are needed. */
 const importedAsFile = /\/node_modules\/swagger-ui-dist\//;
 
+/** Configuration files that a compiled program reads: none of the working directory at its start. */
+export const autoload = {
+  autoloadDotenv: false,
+  autoloadBunfig: false,
+  // The imports of a plugin are found by these, as from source. Modules of the program are found without them.
+  autoloadTsconfig: true,
+  autoloadPackageJson: true,
+} as const;
+
 /** @throws Error if the program cannot be compiled */
 export async function compileProgram({ entry, folder, read }: Bundling): Promise<Bundled[]> {
   const result = await Bun.build({
@@ -39,7 +48,7 @@ export async function compileProgram({ entry, folder, read }: Bundling): Promise
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
-    // A command loads only its own part, with the bytecode of it, which exists for compiled programs only.
+    // A command loads only its own part and the bytecode of it. Only compiled programs have bytecode by parts.
     splitting: true,
     bytecode: true,
     // The text of a program stays in memory: without white space, an idle server needs 5 MiB less.
@@ -51,11 +60,7 @@ export async function compileProgram({ entry, folder, read }: Bundling): Promise
     define: { 'process.execPath': JSON.stringify(process.execPath) },
     compile: {
       outfile: join(folder, programFile),
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-      // The imports of a plugin are found by these, as from source.
-      autoloadTsconfig: true,
-      autoloadPackageJson: true,
+      ...autoload,
     },
     plugins: [places(read ?? ((path) => readFileSync(path, 'utf8')))],
     throw: false,
